@@ -1,0 +1,26 @@
+//! The words and rules of the trade: what an organisation, an eSIM, a bundle and a cent *are*.
+//!
+//! Pure: no I/O, nothing awaited, no clock, no randomness, no wire formats. What is parsed here
+//! once cannot be wrong later.
+
+#![warn(missing_docs)]
+
+pub mod bundle_name;
+pub mod contact;
+pub mod iccid;
+pub mod ids;
+pub mod limits;
+pub mod money;
+pub mod msisdn;
+pub mod organisation;
+pub mod secret;
+pub mod time;
+
+pub use bundle_name::BundleName;
+pub use iccid::Iccid;
+pub use ids::{AuditId, KeyId, OrgId, UserId};
+pub use money::{Currency, Money};
+pub use msisdn::Msisdn;
+pub use organisation::{Mode, Organisation, Role, User};
+pub use secret::Secret;
+pub use time::Timestamp;

@@ -1,0 +1,111 @@
+//! Every bound of the service, with its unit and its reason. A loop, a queue or a list without a
+//! line here is not finished.
+
+use std::time::Duration;
+
+// ── Requests ────────────────────────────────────────────────────────────────────────────────────
+
+/// Largest request body, from the contract.
+pub const BODY_BYTES_MAX: usize = 1_000_000;
+/// Nesting of a JSON body. Our deepest request has four levels; the rest is room for mistakes.
+pub const JSON_DEPTH_MAX: usize = 32;
+/// Headers of one request. Browsers behind two proxies send about thirty.
+pub const HEADERS_MAX: usize = 100;
+/// All headers of one request together. Larger ones are cookies gone wrong or an attack.
+pub const HEADER_BYTES_MAX: usize = 16 * 1024;
+/// Path and query together.
+pub const URI_BYTES_MAX: usize = 8 * 1024;
+/// How long a client may take to send its headers.
+pub const HEADER_READ: Duration = Duration::from_secs(10);
+/// How long a client may take to send its body.
+pub const BODY_READ: Duration = Duration::from_secs(15);
+/// Connections one node holds open at a time; beyond it new ones wait in the kernel.
+pub const CONNECTIONS_MAX: usize = 10_000;
+/// How long the TLS handshake of a connection may take.
+pub const TLS_HANDSHAKE: Duration = Duration::from_secs(10);
+/// How long requests in flight may take to end after SIGTERM. Orchestrators kill after ten seconds
+/// at the earliest; the last second is for the database.
+pub const DRAIN: Duration = Duration::from_secs(9);
+
+// ── Rates ───────────────────────────────────────────────────────────────────────────────────────
+
+/// Requests per second and key that v2.4 and later allow a live organisation, per node.
+pub const RATE_PER_SECOND: u32 = 100;
+/// How many seconds' worth of requests may come at once.
+pub const RATE_BURST_SECONDS: u32 = 2;
+/// Highest limit that can be set for an organisation.
+pub const RATE_PER_SECOND_MAX: u32 = 100_000;
+/// Keys whose rate is remembered; the least recently used is forgotten first, which only ever
+/// forgives.
+pub const RATE_KEYS_MAX: usize = 100_000;
+
+// ── Lists ───────────────────────────────────────────────────────────────────────────────────────
+
+/// Rows of one page of the operator's lists.
+pub const OPERATOR_PAGE_MAX: i64 = 1_000;
+/// Rows of such a page when none is asked for.
+pub const OPERATOR_PAGE_DEFAULT: i64 = 100;
+
+// ── Texts ───────────────────────────────────────────────────────────────────────────────────────
+
+/// A bundle's name.
+pub const BUNDLE_NAME_CHARS_MAX: usize = 100;
+/// A line of free text in an organisation or a user.
+pub const TEXT_CHARS_MAX: usize = 1_000;
+/// An e-mail address, by RFC 5321.
+pub const EMAIL_BYTES_MAX: usize = 254;
+/// A URL that we store.
+pub const URL_BYTES_MAX: usize = 2_000;
+/// Entries of a list in an organisation's settings (groups, senders, allowed addresses).
+pub const SETTINGS_LIST_MAX: usize = 100;
+/// Shortest password, as current guidance for user-chosen ones has it.
+pub const PASSWORD_CHARS_MIN: usize = 12;
+/// Longest password; hashing time grows with it.
+pub const PASSWORD_CHARS_MAX: usize = 256;
+/// Users of one organisation, since `GET /organisation` returns them all.
+pub const USERS_PER_ORGANISATION_MAX: i64 = 1_000;
+/// API keys of one organisation that are not revoked.
+pub const KEYS_PER_ORGANISATION_MAX: i64 = 100;
+
+// ── Store ───────────────────────────────────────────────────────────────────────────────────────
+
+/// Writes committed together. PostgreSQL keeps 64 subtransactions cheap.
+pub const GROUP_WRITES_MAX: usize = 50;
+/// How long a group may gather work before it commits.
+pub const GROUP_TIME: Duration = Duration::from_millis(5);
+/// Writes of one organisation that may wait; beyond it the caller hears 503.
+pub const QUEUE_PER_ORGANISATION_MAX: usize = 1_000;
+/// Writes of all organisations that may wait at one writer.
+pub const QUEUE_TOTAL_MAX: usize = 10_000;
+/// Reads that may wait.
+pub const READ_QUEUE_MAX: usize = 10_000;
+/// How often a write that lost a deadlock is run again, alone.
+pub const DEADLOCK_RETRIES: u32 = 5;
+/// How long a writer tries to learn the fate of a commit whose answer was lost.
+pub const LOST_COMMIT_WAIT: Duration = Duration::from_secs(5);
+/// How long a connection to the database may take.
+pub const CONNECT: Duration = Duration::from_secs(3);
+/// How long to wait after a failed connection before the next try, at least.
+pub const RECONNECT_PAUSE: Duration = Duration::from_millis(100);
+/// Prepared statements kept per PostgreSQL connection. Ours are about a hundred; filters add a few.
+pub const STATEMENTS_PER_CONNECTION_MAX: usize = 500;
+/// How long a statement may run on PostgreSQL before it is cancelled: far above any of ours, so
+/// only a stuck one meets it.
+pub const STATEMENT_TIME: Duration = Duration::from_secs(15);
+
+// ── Access ──────────────────────────────────────────────────────────────────────────────────────
+
+/// How often a node asks whether keys or settings changed elsewhere. A revoked key must be refused
+/// within a second on every node.
+pub const EPOCH_POLL: Duration = Duration::from_millis(300);
+/// A node that could not ask for this long trusts nothing it remembers.
+pub const EPOCH_TRUST: Duration = Duration::from_millis(900);
+/// Keys remembered by a node.
+pub const KEY_CACHE_MAX: usize = 100_000;
+
+// ── Sandbox ─────────────────────────────────────────────────────────────────────────────────────
+
+/// How far one call may advance a sandbox clock: ten years.
+pub const ADVANCE_SECONDS_MAX: i64 = 10 * 366 * 24 * 3_600;
+/// How far a sandbox clock may run ahead in all: a thousand years, so that dates stay writable.
+pub const CLOCK_OFFSET_MS_MAX: i64 = 1_000 * 366 * 24 * 3_600 * 1_000;

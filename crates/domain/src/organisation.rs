@@ -1,0 +1,170 @@
+//! A reseller's organisation, its settings and its people.
+
+use crate::contact::{CallbackUrl, Email};
+use crate::{Currency, OrgId, Secret, Timestamp, UserId};
+
+/// Fixed when an organisation is made. A sandbox organisation has a clock of its own and meets only
+/// built-in test doubles of the outside world; a live one never does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Mode {
+    /// For trying things out: own clock, test card, test phones.
+    Sandbox,
+    /// Real money, real eSIMs, real time.
+    Live,
+}
+
+/// What an organisation says of itself and may change. The names are those of the interface.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Profile {
+    /// Trading name.
+    pub name: String,
+    /// Whether tax is charged, as free text.
+    pub tax_liable: String,
+    /// First address line.
+    pub addr1: String,
+    /// Second address line.
+    pub addr2: String,
+    /// City.
+    pub city: String,
+    /// Country, as free text.
+    pub country: String,
+    /// Postal code.
+    pub postcode: String,
+    /// Notes.
+    pub notes: String,
+    /// Kind of business, as free text.
+    pub business_type: String,
+    /// Web site.
+    pub website: String,
+    /// What it sells.
+    pub product_description: String,
+}
+
+/// Which form of the usage callback an organisation receives.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum CallbackVersion {
+    /// The shorter form, unsigned.
+    #[default]
+    V2,
+    /// The fuller form, signed.
+    V3,
+}
+
+/// How often usage is told.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum UsageEvents {
+    /// One event for each record and bundle.
+    #[default]
+    Every,
+    /// Only when a step of the bundle is passed.
+    Steps,
+}
+
+/// What the operator (and later the portal) sets for an organisation.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Settings {
+    /// Bundle groups it may buy from; none = all.
+    pub groups: Vec<String>,
+    /// Where callbacks go.
+    pub callback_url: Option<CallbackUrl>,
+    /// Which form they have.
+    pub callback_version: CallbackVersion,
+    /// How often they come.
+    pub usage_events: UsageEvents,
+    /// SMS senders beyond the default one.
+    pub senders: Vec<String>,
+    /// Addresses and networks its keys work from, in CIDR form; none = everywhere.
+    pub ip_allow_list: Vec<String>,
+    /// Requests per second and key, where the operator has set a limit.
+    pub rate_limit: Option<u32>,
+}
+
+/// An organisation.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Organisation {
+    /// Its id.
+    pub id: OrgId,
+    /// Sandbox or live.
+    pub mode: Mode,
+    /// The currency of its balance and of what it sees and buys.
+    pub currency: Currency,
+    /// What it says of itself.
+    pub profile: Profile,
+    /// What is set for it.
+    pub settings: Settings,
+    /// When it was made.
+    pub created_at: Timestamp,
+}
+
+/// What a person may do.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Role {
+    /// Everything, including closing the account.
+    Owner,
+    /// Everything but ownership.
+    Admin,
+    /// Keys, callbacks, logs.
+    Developer,
+    /// eSIMs and orders, no money.
+    Support,
+    /// Looks only.
+    Viewer,
+}
+
+/// Every role with its spelling on the wire and in the database.
+const ROLES: [(Role, &str); 5] = [
+    (Role::Owner, "Owner"),
+    (Role::Admin, "Admin"),
+    (Role::Developer, "Developer"),
+    (Role::Support, "Support"),
+    (Role::Viewer, "Viewer"),
+];
+
+impl Role {
+    /// The role of that name.
+    pub fn parse(text: &str) -> Option<Self> {
+        ROLES.iter().find(|(_, name)| *name == text).map(|(role, _)| *role)
+    }
+
+    /// Its name.
+    pub fn name(self) -> &'static str {
+        ROLES.iter().find(|(role, _)| *role == self).map_or("", |(_, name)| name)
+    }
+}
+
+/// A person of an organisation, or of the house.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct User {
+    /// Its id.
+    pub id: UserId,
+    /// First name.
+    pub first_name: String,
+    /// Last name.
+    pub last_name: String,
+    /// What it may do.
+    pub role: Role,
+    /// What it signs in with; unique in the whole service.
+    pub email: Email,
+    /// Telephone number, as free text.
+    pub phone: String,
+    /// IANA name of its time zone, such as `Europe/Paris`.
+    pub time_zone: String,
+    /// The hash of its password; none until it has set one.
+    pub password_hash: Option<Secret<String>>,
+    /// When it was made.
+    pub created_at: Timestamp,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_role_reads_back() {
+        for (role, name) in ROLES {
+            assert_eq!(Role::parse(name), Some(role));
+            assert_eq!(role.name(), name);
+        }
+        assert_eq!(Role::parse("owner"), None);
+    }
+}

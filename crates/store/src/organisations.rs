@@ -1,0 +1,139 @@
+//! Organisations and what is set for them.
+
+use domain::contact::CallbackUrl;
+use domain::organisation::{CallbackVersion, Profile, Settings, UsageEvents};
+use domain::{Currency, Mode, OrgId, Organisation};
+
+use crate::{Row, StoreError, Tx, Value, args};
+
+const FIND: &str = "SELECT id, mode, currency, created_at, name, tax_liable, addr1, addr2, city, \
+     country, postcode, notes, business_type, website, product_description, bundle_groups, \
+     callback_url, callback_version, usage_events, senders, ip_allow_list, rate_limit \
+     FROM organisations WHERE id = $1";
+const PAGE: &str = "SELECT id, mode, currency, created_at, name, tax_liable, addr1, addr2, city, \
+     country, postcode, notes, business_type, website, product_description, bundle_groups, \
+     callback_url, callback_version, usage_events, senders, ip_allow_list, rate_limit \
+     FROM organisations WHERE id > $1 ORDER BY id LIMIT $2";
+const INSERT: &str = "INSERT INTO organisations (id, mode, currency, created_at, name, tax_liable, \
+     addr1, addr2, city, country, postcode, notes, business_type, website, product_description, \
+     bundle_groups, callback_url, callback_version, usage_events, senders, ip_allow_list, \
+     rate_limit) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, \
+     $17, $18, $19, $20, $21, $22)";
+const UPDATE: &str = "UPDATE organisations SET name = $2, tax_liable = $3, addr1 = $4, addr2 = $5, \
+     city = $6, country = $7, postcode = $8, notes = $9, business_type = $10, website = $11, \
+     product_description = $12, bundle_groups = $13, callback_url = $14, callback_version = $15, \
+     usage_events = $16, senders = $17, ip_allow_list = $18, rate_limit = $19 WHERE id = $1";
+
+/// The organisation of that id.
+pub fn find(tx: &mut Tx<'_>, id: OrgId) -> Result<Option<Organisation>, StoreError> {
+    tx.maybe(FIND, args![id])?.map(|row| organisation(&row)).transpose()
+}
+
+/// Organisations in order of their ids, after the given one.
+pub fn page(tx: &mut Tx<'_>, after: OrgId, most: i64) -> Result<Vec<Organisation>, StoreError> {
+    tx.all(PAGE, args![after, most])?.iter().map(organisation).collect()
+}
+
+/// Adds one; its head must be there.
+pub fn insert(tx: &mut Tx<'_>, organisation: &Organisation) -> Result<(), StoreError> {
+    let Organisation { id, mode, currency, created_at, .. } = organisation;
+    let mut args = args![*id, mode_text(*mode), *currency, *created_at].to_vec();
+    args.extend(changeable(organisation));
+    tx.exec(INSERT, &args).map(drop)
+}
+
+/// Writes profile and settings; mode and currency never change.
+pub fn update(tx: &mut Tx<'_>, organisation: &Organisation) -> Result<(), StoreError> {
+    let mut args = args![organisation.id].to_vec();
+    args.extend(changeable(organisation));
+    tx.exec(UPDATE, &args).map(drop)
+}
+
+fn changeable(organisation: &Organisation) -> [Value; 18] {
+    let Organisation { profile, settings, .. } = organisation;
+    [
+        Value::from(&profile.name),
+        Value::from(&profile.tax_liable),
+        Value::from(&profile.addr1),
+        Value::from(&profile.addr2),
+        Value::from(&profile.city),
+        Value::from(&profile.country),
+        Value::from(&profile.postcode),
+        Value::from(&profile.notes),
+        Value::from(&profile.business_type),
+        Value::from(&profile.website),
+        Value::from(&profile.product_description),
+        Value::from(settings.groups.join("\n")),
+        Value::from(settings.callback_url.as_ref().map(CallbackUrl::as_str)),
+        Value::from(match settings.callback_version {
+            CallbackVersion::V2 => "V2",
+            CallbackVersion::V3 => "V3",
+        }),
+        Value::from(match settings.usage_events {
+            UsageEvents::Every => "every",
+            UsageEvents::Steps => "steps",
+        }),
+        Value::from(settings.senders.join("\n")),
+        Value::from(settings.ip_allow_list.join("\n")),
+        Value::from(settings.rate_limit.map(i64::from)),
+    ]
+}
+
+fn organisation(row: &Row) -> Result<Organisation, StoreError> {
+    let text = |column: usize| row.text(column).map(ToOwned::to_owned);
+    let lines = |column: usize| row.text(column).map(|text| text.lines().map(Into::into).collect());
+    Ok(Organisation {
+        id: row.parsed(0, OrgId::parse)?,
+        mode: row.parsed(1, mode)?,
+        currency: row.parsed(2, Currency::parse)?,
+        created_at: row.time(3)?,
+        profile: Profile {
+            name: text(4)?,
+            tax_liable: text(5)?,
+            addr1: text(6)?,
+            addr2: text(7)?,
+            city: text(8)?,
+            country: text(9)?,
+            postcode: text(10)?,
+            notes: text(11)?,
+            business_type: text(12)?,
+            website: text(13)?,
+            product_description: text(14)?,
+        },
+        settings: Settings {
+            groups: lines(15)?,
+            callback_url: match row.text_or_none(16)? {
+                Some(_) => Some(row.parsed(16, CallbackUrl::parse)?),
+                None => None,
+            },
+            callback_version: row.parsed(17, |text| match text {
+                "V2" => Ok(CallbackVersion::V2),
+                "V3" => Ok(CallbackVersion::V3),
+                _ => Err(()),
+            })?,
+            usage_events: row.parsed(18, |text| match text {
+                "every" => Ok(UsageEvents::Every),
+                "steps" => Ok(UsageEvents::Steps),
+                _ => Err(()),
+            })?,
+            senders: lines(19)?,
+            ip_allow_list: lines(20)?,
+            rate_limit: row.int_or_none(21)?.and_then(|limit| u32::try_from(limit).ok()),
+        },
+    })
+}
+
+fn mode_text(mode: Mode) -> &'static str {
+    match mode {
+        Mode::Sandbox => "sandbox",
+        Mode::Live => "live",
+    }
+}
+
+fn mode(text: &str) -> Result<Mode, ()> {
+    match text {
+        "sandbox" => Ok(Mode::Sandbox),
+        "live" => Ok(Mode::Live),
+        _ => Err(()),
+    }
+}

@@ -1,0 +1,311 @@
+//! PostgreSQL under the seam. With `sqlite.rs` the only file that names its driver.
+//!
+//! A connection lives on the thread that uses it: its own single-threaded runtime drives the socket
+//! while we wait for an answer, so that a statement costs no hop between threads. Statements whose
+//! answer nobody needs yet are held back and travel with the next one (pipelining).
+
+use std::collections::HashMap;
+use std::future::Future;
+use std::pin::Pin;
+use std::task::{Context, Poll};
+
+use domain::limits;
+use futures_util::TryStreamExt;
+use tokio_postgres::error::{DbError, SqlState};
+use tokio_postgres::types::private::BytesMut;
+use tokio_postgres::types::{IsNull, ToSql, Type, to_sql_checked};
+use tokio_postgres::{Client, Statement};
+
+use super::dialect::Dialect;
+use super::error::{Fault, FaultKind};
+use super::postgres_url::Target;
+use super::{Row, StoreError, Value};
+
+pub(super) struct Conn {
+    runtime: tokio::runtime::Runtime,
+    client: Client,
+    statements: HashMap<String, Statement>,
+    held: Vec<Held>,
+}
+
+/// A statement that waits for the next one.
+enum Held {
+    Simple(String),
+    Exec(Statement, Vec<Value>),
+}
+
+impl Conn {
+    pub(super) fn open(target: &Target) -> Result<Self, Fault> {
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_all()
+            .build()
+            .map_err(Fault::lost)?;
+        let client = runtime.block_on(async {
+            let connecting = target.config.connect(target.tls.clone());
+            let (client, connection) = tokio::time::timeout(limits::CONNECT * 2, connecting)
+                .await
+                .map_err(|_| Fault::lost("connecting took too long"))?
+                .map_err(|e| Fault::lost(with_source(&e)))?;
+            // Driven only while this thread waits for an answer: that is all the time it matters.
+            #[expect(clippy::disallowed_methods, reason = "a task of this connection's runtime")]
+            tokio::spawn(async move {
+                if let Err(error) = connection.await {
+                    tracing::debug!(error = %error, "PostgreSQL connection ended");
+                }
+            });
+            let settings = format!(
+                "SET statement_timeout = {ms}; SET idle_in_transaction_session_timeout = {ms};
+                 SET client_min_messages = warning",
+                ms = limits::STATEMENT_TIME.as_millis()
+            );
+            client.batch_execute(&settings).await.map_err(|e| fault(&e))?;
+            Ok::<_, Fault>(client)
+        })?;
+        Ok(Self { runtime, client, statements: HashMap::new(), held: Vec::new() })
+    }
+
+    /// Runs statements without arguments at once.
+    pub(super) fn simple(&mut self, sql: &str) -> Result<(), Fault> {
+        self.hold_simple(sql);
+        self.flush()
+    }
+
+    /// Keeps a statement without arguments for the next trip.
+    pub(super) fn hold_simple(&mut self, sql: &str) {
+        self.held.push(Held::Simple(sql.to_owned()));
+    }
+
+    /// Keeps a statement for the next trip.
+    pub(super) fn hold(&mut self, sql: &str, args: &[Value]) -> Result<(), Fault> {
+        let statement = self.prepared(sql, args)?;
+        self.held.push(Held::Exec(statement, args.to_vec()));
+        Ok(())
+    }
+
+    /// Forgets what was held back: the transaction it belonged to is gone.
+    pub(super) fn forget_held(&mut self) {
+        self.held.clear();
+    }
+
+    pub(super) fn flush(&mut self) -> Result<(), Fault> {
+        self.trip(async |_: &Client| Ok(()))
+    }
+
+    pub(super) fn exec(&mut self, sql: &str, args: &[Value]) -> Result<u64, Fault> {
+        let statement = self.prepared(sql, args)?;
+        self.trip(async |client: &Client| client.execute_raw(&statement, args).await)
+    }
+
+    pub(super) fn all(&mut self, sql: &str, args: &[Value]) -> Result<Vec<Row>, Fault> {
+        let statement = self.prepared(sql, args)?;
+        let rows: Vec<tokio_postgres::Row> = self.trip(async |client: &Client| {
+            client.query_raw(&statement, args).await?.try_collect().await
+        })?;
+        rows.iter().map(row).collect()
+    }
+
+    /// Prepares a statement and throws it away.
+    pub(super) fn check(&mut self, sql: &str) -> Result<(), Fault> {
+        let spoken = Dialect::Postgres.speak(sql);
+        self.runtime.block_on(self.client.prepare(&spoken)).map(drop).map_err(|e| fault(&e))
+    }
+
+    fn prepared(&mut self, sql: &str, args: &[Value]) -> Result<Statement, Fault> {
+        if !self.statements.contains_key(sql) {
+            // What is held back goes first: it may be what opens the transaction.
+            self.flush()?;
+            if self.statements.len() >= limits::STATEMENTS_PER_CONNECTION_MAX {
+                self.statements.clear();
+            }
+            let spoken = Dialect::Postgres.speak(sql);
+            let statement =
+                self.runtime.block_on(self.client.prepare(&spoken)).map_err(|e| fault(&e))?;
+            self.statements.insert(sql.to_owned(), statement);
+        }
+        let statement = self.statements[sql].clone();
+        let wanted = statement.params().len();
+        if wanted == args.len() {
+            Ok(statement)
+        } else {
+            Err(Fault::refused(format!("{wanted} arguments wanted, {} given", args.len())))
+        }
+    }
+
+    /// Sends everything held back and `last` together, then reads all answers in order.
+    fn trip<T>(
+        &mut self,
+        last: impl AsyncFnOnce(&Client) -> Result<T, tokio_postgres::Error>,
+    ) -> Result<T, Fault> {
+        let held = std::mem::take(&mut self.held);
+        let client = &self.client;
+        let outcome = self.runtime.block_on(async {
+            let early = held.iter().map(|held| -> Pin<Box<dyn Future<Output = _> + '_>> {
+                match held {
+                    Held::Simple(sql) => Box::pin(client.batch_execute(sql)),
+                    Held::Exec(statement, args) => {
+                        Box::pin(async move { client.execute_raw(statement, args).await.map(drop) })
+                    }
+                }
+            });
+            let last = Last::Waiting(Box::pin(last(client)));
+            InOrder { early: early.map(Some).collect(), last }.await
+        });
+        outcome.map_err(|(at, error)| match (at, fault(&error)) {
+            (At::Held, Fault { kind: FaultKind::Statement, error }) => {
+                Fault { kind: FaultKind::Held, error }
+            }
+            (_, fault) => fault,
+        })
+    }
+}
+
+/// Which statement of a trip failed.
+#[derive(Clone, Copy)]
+enum At {
+    Held,
+    Last,
+}
+
+/// Polls futures in the order they were written, so that their statements are sent in that order,
+/// and is done when all of them are.
+struct InOrder<'f, T> {
+    early: Vec<Option<Pin<Box<dyn Future<Output = Result<(), tokio_postgres::Error>> + 'f>>>>,
+    last: Last<'f, T>,
+}
+
+enum Last<'f, T> {
+    Waiting(Pin<Box<dyn Future<Output = Result<T, tokio_postgres::Error>> + 'f>>),
+    Done(Option<Result<T, tokio_postgres::Error>>),
+}
+
+impl<T> Unpin for InOrder<'_, T> {}
+
+impl<T> Future for InOrder<'_, T> {
+    type Output = Result<T, (At, tokio_postgres::Error)>;
+
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
+        let mut waiting = false;
+        for slot in &mut self.early {
+            let Some(future) = slot else { continue };
+            match future.as_mut().poll(context) {
+                Poll::Pending => waiting = true,
+                Poll::Ready(Ok(())) => *slot = None,
+                // The first error is the cause; those after it only say "transaction is aborted".
+                Poll::Ready(Err(error)) => return Poll::Ready(Err((At::Held, error))),
+            }
+        }
+        if let Last::Waiting(last) = &mut self.last
+            && let Poll::Ready(outcome) = last.as_mut().poll(context)
+        {
+            self.last = Last::Done(Some(outcome));
+        }
+        match &mut self.last {
+            Last::Done(outcome) if !waiting => {
+                let outcome = outcome.take().expect("a future is not polled after its end");
+                Poll::Ready(outcome.map_err(|error| (At::Last, error)))
+            }
+            _ => Poll::Pending,
+        }
+    }
+}
+
+impl ToSql for Value {
+    fn to_sql(
+        &self,
+        ty: &Type,
+        out: &mut BytesMut,
+    ) -> Result<IsNull, Box<dyn std::error::Error + Sync + Send>> {
+        match (self, ty) {
+            (Self::Null, _) => Ok(IsNull::Yes),
+            (Self::Int(value), &Type::INT8) => value.to_sql(ty, out),
+            (Self::Int(value), &Type::INT4) => i32::try_from(*value)?.to_sql(ty, out),
+            (Self::Text(value), &Type::TEXT | &Type::VARCHAR) => value.to_sql(ty, out),
+            (Self::Bytes(value), &Type::BYTEA) => value.as_slice().to_sql(ty, out),
+            _ => Err(format!("a value of another kind than {ty}").into()),
+        }
+    }
+
+    fn accepts(_: &Type) -> bool {
+        true
+    }
+
+    to_sql_checked!();
+}
+
+fn row(row: &tokio_postgres::Row) -> Result<Row, Fault> {
+    let cells = row.columns().iter().enumerate().map(|(at, column)| {
+        let cell = match *column.type_() {
+            Type::INT8 => row.try_get::<_, Option<i64>>(at).map(|v| v.map(Value::Int)),
+            Type::INT4 => {
+                row.try_get::<_, Option<i32>>(at).map(|v| v.map(|v| Value::Int(v.into())))
+            }
+            Type::TEXT | Type::VARCHAR => {
+                row.try_get::<_, Option<String>>(at).map(|v| v.map(Value::Text))
+            }
+            Type::BYTEA => row.try_get::<_, Option<Vec<u8>>>(at).map(|v| v.map(Value::Bytes)),
+            ref other => return Err(Fault::refused(format!("a column of type {other}"))),
+        };
+        cell.map(|v| v.unwrap_or(Value::Null)).map_err(|e| fault(&e))
+    });
+    cells.collect::<Result<_, _>>().map(Row)
+}
+
+fn fault(error: &tokio_postgres::Error) -> Fault {
+    let Some(db) = error.as_db_error() else {
+        // Without a word from the server it is either the line or an argument of ours.
+        let ours = with_source(error);
+        let lost = error.is_closed() || is_io(error);
+        return if lost { Fault::lost(ours) } else { Fault::refused(ours) };
+    };
+    let code = db.code();
+    let text = db.message().to_owned();
+    let victim = [SqlState::T_R_DEADLOCK_DETECTED, SqlState::T_R_SERIALIZATION_FAILURE];
+    if victim.contains(code) {
+        return Fault { kind: FaultKind::Victim, error: StoreError::Unavailable(text) };
+    }
+    if *code == SqlState::UNIQUE_VIOLATION {
+        return Fault::statement(StoreError::Unique(key_name(db)));
+    }
+    // Classes: 57P0x shutdown, 08 connection, 25006 the server has become a standby.
+    let class = &code.code()[..2];
+    if class == "08"
+        || code.code().starts_with("57P0")
+        || *code == SqlState::READ_ONLY_SQL_TRANSACTION
+    {
+        return Fault::lost(text);
+    }
+    // 53 out of resources, 57 cancelled (statement_timeout), 55 lock not available, 58 I/O.
+    match class {
+        "53" | "55" | "57" | "58" => Fault::statement(StoreError::Unavailable(text)),
+        _ => Fault::refused(text),
+    }
+}
+
+fn is_io(error: &tokio_postgres::Error) -> bool {
+    let mut source = std::error::Error::source(error);
+    while let Some(cause) = source {
+        if cause.is::<std::io::Error>() {
+            return true;
+        }
+        source = cause.source();
+    }
+    false
+}
+
+fn with_source(error: &tokio_postgres::Error) -> String {
+    match std::error::Error::source(error) {
+        Some(cause) => format!("{error}: {cause}"),
+        None => error.to_string(),
+    }
+}
+
+/// `keys(org_id, label)` from the detail `Key (org_id, label)=(…) …`, in whatever language the
+/// server speaks.
+fn key_name(db: &DbError) -> String {
+    let table = db.table().unwrap_or_default();
+    let columns = db
+        .detail()
+        .and_then(|detail| detail.split_once('(')?.1.split_once(")="))
+        .map_or("", |(columns, _)| columns);
+    format!("{table}({columns})")
+}

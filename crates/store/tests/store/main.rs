@@ -1,0 +1,29 @@
+//! The store on both databases, from one list of tests.
+
+mod conformance;
+mod faults;
+mod fixture;
+mod lines;
+mod schema;
+mod statements;
+mod tables;
+
+/// Makes a module per database out of one list. A test that is written and not listed is dead code,
+/// and dead code is an error.
+#[macro_export]
+macro_rules! on_both {
+    ($($test:ident),* $(,)?) => {
+        mod on_sqlite {$(
+            #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+            async fn $test() {
+                super::$test($crate::fixture::Fixture::sqlite()).await;
+            }
+        )*}
+        mod on_postgres {$(
+            #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+            async fn $test() {
+                super::$test($crate::fixture::Fixture::postgres().await).await;
+            }
+        )*}
+    };
+}
