@@ -7,6 +7,7 @@
 
 pub mod bundle_name;
 pub mod contact;
+pub mod hex;
 pub mod iccid;
 pub mod ids;
 pub mod limits;
@@ -17,6 +18,7 @@ pub mod secret;
 pub mod time;
 
 pub use bundle_name::BundleName;
+pub use hex::hex;
 pub use iccid::Iccid;
 pub use ids::{AuditId, KeyId, OrgId, UserId};
 pub use money::{Currency, Money};

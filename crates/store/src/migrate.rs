@@ -1,6 +1,6 @@
 //! Brings a database to the newest schema, under a lock, so that two nodes may start at once.
 
-use domain::Timestamp;
+use domain::{Timestamp, hex};
 
 use crate::sql::{Alone, Dialect};
 use crate::{Database, StoreError, args};
@@ -126,16 +126,16 @@ fn to_sqlite(sql: &str) -> String {
         .replace("BIGINT", "INTEGER")
         .replace("BYTEA", "BLOB")
         .split_inclusive(';')
-        .map(|statement| match statement.trim_start().starts_with("CREATE TABLE") {
-            true => statement.replacen(';', " STRICT;", 1),
-            false => statement.to_owned(),
+        .map(|statement| {
+            let is_table = statement.trim_start().starts_with("CREATE TABLE");
+            let end = if is_table { " STRICT;" } else { ";" };
+            statement.replacen(';', end, 1)
         })
         .collect()
 }
 
 fn digest(text: &str) -> String {
-    let digest = ring::digest::digest(&ring::digest::SHA256, text.as_bytes());
-    digest.as_ref().iter().map(|byte| format!("{byte:02x}")).collect()
+    hex(ring::digest::digest(&ring::digest::SHA256, text.as_bytes()).as_ref())
 }
 
 #[cfg(test)]

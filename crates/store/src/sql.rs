@@ -19,7 +19,7 @@ mod writer;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use domain::OrgId;
+use domain::{OrgId, hex};
 use tokio::sync::oneshot;
 
 pub use dialect::{Dialect, parameters};
@@ -294,7 +294,9 @@ impl Store {
     /// Takes no more work, finishes what waits, and ends the threads.
     pub async fn close(&self) {
         let Run::Threads { writers, readers, threads } = &self.0.run else { return };
-        writers.iter().for_each(|queue| queue.close());
+        for queue in writers {
+            queue.close();
+        }
         readers.close();
         let threads = std::mem::take(&mut *threads.lock().unwrap_or_else(PoisonError::into_inner));
         // Joining blocks; a blocking thread keeps the runtime free meanwhile.
@@ -331,8 +333,4 @@ async fn received<T, E: From<StoreError>>(
 ) -> Result<T, E> {
     let gone = || E::from(StoreError::Unavailable("shutting down".to_owned()));
     answered.await.unwrap_or_else(|_| Err(gone()))
-}
-
-fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }

@@ -66,11 +66,11 @@ impl Fault {
         Self { kind: FaultKind::Statement, error }
     }
 
-    pub(super) fn lost(why: impl ToString) -> Self {
+    pub(super) fn lost(why: impl std::fmt::Display) -> Self {
         Self { kind: FaultKind::Lost, error: StoreError::Unavailable(why.to_string()) }
     }
 
-    pub(super) fn refused(why: impl ToString) -> Self {
+    pub(super) fn refused(why: impl std::fmt::Display) -> Self {
         Self::statement(StoreError::Refused(why.to_string()))
     }
 }

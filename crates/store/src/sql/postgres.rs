@@ -139,7 +139,7 @@ impl Conn {
         let held = std::mem::take(&mut self.held);
         let client = &self.client;
         let outcome = self.runtime.block_on(async {
-            let early = held.iter().map(|held| -> Pin<Box<dyn Future<Output = _> + '_>> {
+            let early = held.iter().map(|held| -> Answer<'_, ()> {
                 match held {
                     Held::Simple(sql) => Box::pin(client.batch_execute(sql)),
                     Held::Exec(statement, args) => {
@@ -169,12 +169,14 @@ enum At {
 /// Polls futures in the order they were written, so that their statements are sent in that order,
 /// and is done when all of them are.
 struct InOrder<'f, T> {
-    early: Vec<Option<Pin<Box<dyn Future<Output = Result<(), tokio_postgres::Error>> + 'f>>>>,
+    early: Vec<Option<Answer<'f, ()>>>,
     last: Last<'f, T>,
 }
 
+type Answer<'f, T> = Pin<Box<dyn Future<Output = Result<T, tokio_postgres::Error>> + 'f>>;
+
 enum Last<'f, T> {
-    Waiting(Pin<Box<dyn Future<Output = Result<T, tokio_postgres::Error>> + 'f>>),
+    Waiting(Answer<'f, T>),
     Done(Option<Result<T, tokio_postgres::Error>>),
 }
 

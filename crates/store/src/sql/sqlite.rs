@@ -154,8 +154,8 @@ fn fault(error: &rusqlite::Error) -> Fault {
 
 /// `keys.org_id, keys.label` → `keys(org_id, label)`.
 fn key_name(columns: &str) -> String {
-    let mut parts = columns.split(", ").map(|part| part.split_once('.').unwrap_or(("", part)));
-    let Some((table, first)) = parts.next() else { return columns.to_owned() };
-    let rest: String = parts.map(|(_, column)| format!(", {column}")).collect();
-    format!("{table}({first}{rest})")
+    let parts: Vec<_> = columns.split(", ").filter_map(|part| part.split_once('.')).collect();
+    let names: Vec<_> = parts.iter().map(|(_, column)| *column).collect();
+    let table = parts.first().map_or("", |(table, _)| table);
+    format!("{table}({})", names.join(", "))
 }

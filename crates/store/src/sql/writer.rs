@@ -92,7 +92,9 @@ impl Writer {
                 members.into_iter().flat_map(|member| self.group(vec![member.job])).collect()
             }
             Err(Failure::Lost(error) | Failure::Blame(error) | Failure::FateUnknown(error)) => {
-                members.into_iter().for_each(|member| fail(member.job, &error));
+                for member in members {
+                    fail(member.job, &error);
+                }
                 Vec::new()
             }
         }

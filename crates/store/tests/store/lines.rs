@@ -91,7 +91,7 @@ async fn pass(mut client: TcpStream, state: &State, cuts: &watch::Sender<u32>) {
     let Ok(mut server) = TcpStream::connect(("127.0.0.1", state.server_port)).await else { return };
     let mut cut = cuts.subscribe();
     cut.borrow_and_update();
-    let (mut up, mut down) = ([0; 65536], [0; 65536]);
+    let (mut up, mut down) = (vec![0; 65536], vec![0; 65536]);
     loop {
         tokio::select! {
             _ = cut.changed() => return,

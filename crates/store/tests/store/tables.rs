@@ -175,7 +175,7 @@ async fn the_audit_log_pages_from_the_newest(fixture: Fixture) {
         at: Timestamp::from_ms(i64::from(n)),
         actor: "cli".into(),
         action: "key.add".into(),
-        org: (n % 2 == 0).then_some(OrgId::HOUSE),
+        org: n.is_multiple_of(2).then_some(OrgId::HOUSE),
         target: n.to_string(),
         detail: String::new(),
     };
