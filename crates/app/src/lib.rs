@@ -1,1 +1,130 @@
-//! placeholder
+//! What the service *does*: one file per use-case, each one transaction.
+//!
+//! Knows the words of the trade and the tables. Knows nothing of HTTP, JSON, API releases or any
+//! concrete outside system.
+
+pub mod access;
+pub mod account;
+pub mod audit;
+pub mod house;
+pub mod keys;
+pub mod organisations;
+pub mod password;
+pub mod sandbox;
+pub mod users;
+pub mod vault;
+
+use std::sync::Arc;
+
+use domain::{AuditId, Currency, KeyId, Money, OrgId, Timestamp, UserId};
+pub use store::sql::Stats;
+pub use store::{Database, Rt, Store, StoreError};
+
+pub use self::access::{Caller, Operator};
+pub use self::audit::Actor;
+use self::vault::Vault;
+
+/// The service: its store, its clock and randomness, its vault. Cheap to clone.
+#[derive(Clone)]
+pub struct App(Arc<Inner>);
+
+struct Inner {
+    store: Store,
+    rt: Rt,
+    vault: Vault,
+    access: access::Cache,
+}
+
+/// Why the service cannot start.
+#[derive(Debug, thiserror::Error)]
+pub enum OpenError {
+    /// The database does not answer or does not fit.
+    #[error("{0}")]
+    Store(#[from] StoreError),
+    /// The vault file belongs to another database.
+    #[error(
+        "the vault file is not the one this database was made with; \
+         put back the right one (it was written at the first start)"
+    )]
+    WrongVault,
+}
+
+impl App {
+    /// Opens the service on a migrated database and proves that the vault file fits it.
+    pub async fn open(store: Store, rt: Rt, vault: Vault) -> Result<Self, OpenError> {
+        let proof = vault.proof();
+        let put =
+            move |tx: &mut store::Tx<'_>| store::settings::put_first(tx, vault::PROOF, &proof);
+        store.write(OrgId::HOUSE, put).await?;
+        if !vault_fits(&store, &vault).await? {
+            return Err(OpenError::WrongVault);
+        }
+        let access = access::Cache::default();
+        Ok(Self(Arc::new(Inner { store, rt, vault, access })))
+    }
+
+    /// The store.
+    pub fn store(&self) -> &Store {
+        &self.0.store
+    }
+
+    /// The door to time, randomness and tasks.
+    pub fn rt(&self) -> &Rt {
+        &self.0.rt
+    }
+
+    pub(crate) fn vault(&self) -> &Vault {
+        &self.0.vault
+    }
+
+    pub(crate) fn access(&self) -> &access::Cache {
+        &self.0.access
+    }
+
+    fn now(&self) -> Timestamp {
+        self.0.rt.now()
+    }
+
+    fn org_id(&self) -> OrgId {
+        OrgId::new(self.now(), self.0.rt.random())
+    }
+
+    fn key_id(&self) -> KeyId {
+        KeyId::new(self.now(), self.0.rt.random())
+    }
+
+    fn user_id(&self) -> UserId {
+        UserId::new(self.now(), self.0.rt.random())
+    }
+
+    fn audit_id(&self) -> AuditId {
+        AuditId::new(self.now(), self.0.rt.random())
+    }
+}
+
+/// Whether this is the vault file that the database was made with. Changes nothing.
+pub async fn vault_fits(store: &Store, vault: &Vault) -> Result<bool, StoreError> {
+    let kept = store.read(|tx| store::settings::find(tx, vault::PROOF)).await?;
+    Ok(kept.as_deref() == Some(&vault.proof()[..]))
+}
+
+/// What an organisation has, in its own currency.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Balances {
+    /// Prepaid balance.
+    pub balance: Money,
+    /// Promotional credit.
+    pub test_credit: Money,
+    /// When that ends.
+    pub test_credit_expires_at: Option<Timestamp>,
+}
+
+impl Balances {
+    pub(crate) fn of(head: &store::Head, currency: Currency) -> Self {
+        Self {
+            balance: Money::minor(head.balance, currency),
+            test_credit: Money::minor(head.test_credit, currency),
+            test_credit_expires_at: head.test_credit_expires_at,
+        }
+    }
+}

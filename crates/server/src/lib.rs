@@ -1,1 +1,15 @@
-//! placeholder
+//! The binary's insides: settings, wiring, sub-commands, start and stop. No rule lives here.
+
+pub mod cli;
+mod commands;
+mod config;
+mod demo;
+mod doctor;
+mod listen;
+mod logs;
+mod opened;
+mod output;
+mod serve;
+mod tls;
+
+pub use config::Config;

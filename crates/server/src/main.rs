@@ -1,1 +1,5 @@
-fn main() {}
+//! `tern`: one binary, sub-commands.
+
+fn main() -> std::process::ExitCode {
+    server::cli::main()
+}

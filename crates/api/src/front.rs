@@ -1,0 +1,234 @@
+//! The front door: everything that happens to a request before and after its handler.
+//!
+//! In this order: a request id, the client's address, limits on headers and body size, CORS, the
+//! trailing slash, the router; then the headers every answer has, one log line, the metrics.
+
+mod body;
+mod cors;
+mod exchange;
+mod proxies;
+
+use std::net::IpAddr;
+use std::panic::AssertUnwindSafe;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use app::App;
+use axum::extract::Request;
+use axum::response::{IntoResponse, Response};
+use axum::{Router, middleware};
+use domain::limits;
+use futures_util::FutureExt;
+use http::{HeaderMap, HeaderValue, Method, Uri, header};
+use ipnet::IpNet;
+use tower::ServiceExt;
+
+pub(crate) use self::body::Body;
+pub(crate) use self::exchange::Exchange;
+use crate::metrics::Metrics;
+use crate::problem::{Cause, Problem};
+use crate::rate::Limiter;
+use crate::versions::Version;
+use crate::{Api, contract, health, routes};
+
+/// How the front door is set up.
+#[derive(Debug, Clone, Default)]
+pub struct Settings {
+    /// Proxies whose word on the client's address is taken.
+    pub trusted_proxies: Vec<IpNet>,
+    /// Whether `/metrics` is open to everyone who reaches this listener.
+    pub open_metrics: bool,
+}
+
+/// The whole HTTP side of the service.
+pub struct Front {
+    app: App,
+    router: Router,
+    settings: Settings,
+    metrics: Arc<Metrics>,
+    draining: Arc<AtomicBool>,
+}
+
+impl Front {
+    /// Builds all routes. `pages` are those for people.
+    pub fn new(app: App, settings: Settings, pages: Router) -> Self {
+        let metrics = Arc::new(Metrics::new());
+        let draining = Arc::new(AtomicBool::new(false));
+        let limiter = Arc::new(Limiter::default());
+        let api = Api { app: app.clone(), version: Version::NEWEST, limiter };
+        let health = health::State {
+            api: api.clone(),
+            draining: draining.clone(),
+            metrics: metrics.clone(),
+            open_metrics: settings.open_metrics,
+        };
+        let router = routes::router(&api)
+            .merge(contract::router().layer(middleware::from_fn(routes::note_route)))
+            .merge(health::router(health).layer(middleware::from_fn(routes::note_route)))
+            .merge(pages.layer(middleware::from_fn(routes::note_route)))
+            .fallback(|| async { Problem::unknown_route() });
+        Self { app, router, settings, metrics, draining }
+    }
+
+    /// The same node's health and metrics alone, for a listener that only monitoring reaches.
+    #[must_use]
+    pub fn monitoring(&self) -> Self {
+        let api = Api {
+            app: self.app.clone(),
+            version: Version::NEWEST,
+            limiter: Arc::new(Limiter::default()),
+        };
+        let state = health::State {
+            api,
+            draining: self.draining.clone(),
+            metrics: self.metrics.clone(),
+            open_metrics: true,
+        };
+        Self {
+            app: self.app.clone(),
+            router: health::router(state).fallback(|| async { Problem::unknown_route() }),
+            settings: self.settings.clone(),
+            metrics: self.metrics.clone(),
+            draining: self.draining.clone(),
+        }
+    }
+
+    /// From now on `/readyz` says that this node is leaving.
+    pub fn drain(&self) {
+        self.draining.store(true, Ordering::Relaxed);
+    }
+
+    /// Answers a request that came over a connection from `peer`.
+    pub async fn answer(&self, mut request: Request, peer: IpAddr) -> Response {
+        let started = self.app.rt().monotonic();
+        let client = proxies::client(peer, request.headers(), &self.settings.trusted_proxies);
+        let exchange = Exchange::new(domain::hex(&self.app.rt().random::<8>()), client);
+        let (method, path) = (request.method().clone(), request.uri().path().to_owned());
+        request.extensions_mut().insert(exchange.clone());
+        let mut response = match refusal(&request) {
+            Some(problem) => {
+                body::discard(request.into_body(), self.app.rt()).await;
+                problem.into_response()
+            }
+            None if method == Method::OPTIONS && is_api(&path) => cors::preflight(),
+            None => self.route(request).await,
+        };
+        let headers = response.headers_mut();
+        if is_api(&path) {
+            cors::open(headers);
+        }
+        headers
+            .entry(header::X_CONTENT_TYPE_OPTIONS)
+            .or_insert(HeaderValue::from_static("nosniff"));
+        exchange.finish(headers, self.app.rt().now());
+        self.record(&exchange, &method, &response, started);
+        response
+    }
+
+    async fn route(&self, mut request: Request) -> Response {
+        if let Some(uri) = without_trailing_slash(request.uri()) {
+            *request.uri_mut() = uri;
+        }
+        let answer = AssertUnwindSafe(self.router.clone().oneshot(request)).catch_unwind().await;
+        match answer {
+            Ok(Ok(response)) => response,
+            Ok(Err(never)) => match never {},
+            Err(_) => Problem::internal("the handler panicked").into_response(),
+        }
+    }
+
+    /// One line per request, and its place in the metrics. Never a query, a key or a body.
+    fn record(&self, exchange: &Exchange, method: &Method, response: &Response, started: Duration) {
+        let time = self.app.rt().monotonic().saturating_sub(started);
+        let status = response.status().as_u16();
+        let route = exchange.route();
+        let version = version_of(&route);
+        let organisation = exchange.organisation();
+        let digits = status.to_string();
+        self.metrics.request([&version, &route, known_method(method), &digits], time);
+        let code = response.headers().get("x-error-code").and_then(|code| code.to_str().ok());
+        let cause = response.extensions().get::<Cause>().and_then(|cause| cause.0.as_deref());
+        let us = u64::try_from(time.as_micros()).unwrap_or(u64::MAX);
+        macro_rules! line {
+            ($level:ident) => {
+                tracing::$level!(
+                    request.id = exchange.id(),
+                    method = known_method(method),
+                    route,
+                    version,
+                    status,
+                    us,
+                    org.id = organisation,
+                    client = %exchange.client(),
+                    code,
+                    cause,
+                    "request"
+                )
+            };
+        }
+        if status >= 500 {
+            line!(warn);
+        } else {
+            line!(info);
+        }
+    }
+}
+
+/// What is refused before anybody looks at it.
+fn refusal(request: &Request) -> Option<Problem> {
+    let headers = request.headers();
+    let bytes: usize = headers.iter().map(|(n, v)| n.as_str().len() + v.len() + 4).sum();
+    if headers.len() > limits::HEADERS_MAX || bytes > limits::HEADER_BYTES_MAX {
+        return Some(Problem::bad_request("headers-too-large", "too many or too large headers"));
+    }
+    let uri = request.uri();
+    let length = uri.path().len() + uri.query().map_or(0, str::len);
+    if length > limits::URI_BYTES_MAX {
+        return Some(Problem::bad_request("uri-too-long", "path or query too long"));
+    }
+    (announced(headers) > limits::BODY_BYTES_MAX as u64).then(Problem::too_large)
+}
+
+fn announced(headers: &HeaderMap) -> u64 {
+    let length = headers.get(header::CONTENT_LENGTH).and_then(|value| value.to_str().ok());
+    length.and_then(|text| text.parse().ok()).unwrap_or(0)
+}
+
+/// What programs call, also from pages of another origin.
+fn is_api(path: &str) -> bool {
+    ["/v2", "/sandbox/", "/operator/", "/openapi/"].iter().any(|start| path.starts_with(start))
+}
+
+/// `/v2.1/organisation/` is `/v2.1/organisation`.
+fn without_trailing_slash(uri: &Uri) -> Option<Uri> {
+    let path = uri.path();
+    let trimmed = path.trim_end_matches('/');
+    if trimmed.len() == path.len() || trimmed.is_empty() {
+        return None;
+    }
+    let text = match uri.query() {
+        Some(query) => format!("{trimmed}?{query}"),
+        None => trimmed.to_owned(),
+    };
+    text.parse().ok()
+}
+
+/// The first part of a route: `v2.1`, `operator`, `sandbox`.
+fn version_of(route: &str) -> String {
+    route.split('/').nth(1).unwrap_or_default().to_owned()
+}
+
+/// Methods are a client's own words; only known ones become labels.
+fn known_method(method: &Method) -> &'static str {
+    match *method {
+        Method::GET => "GET",
+        Method::POST => "POST",
+        Method::PUT => "PUT",
+        Method::PATCH => "PATCH",
+        Method::DELETE => "DELETE",
+        Method::HEAD => "HEAD",
+        Method::OPTIONS => "OPTIONS",
+        _ => "other",
+    }
+}

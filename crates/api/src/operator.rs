@@ -1,0 +1,66 @@
+//! The operator's surface: organisations, their keys and people, the audit log.
+
+pub(crate) mod audit;
+pub(crate) mod keys;
+pub(crate) mod organisations;
+pub(crate) mod users;
+
+use axum::extract::{FromRequestParts, RawPathParams};
+use domain::{KeyId, OrgId, limits};
+use http::StatusCode;
+use http::request::Parts;
+
+use crate::Api;
+use crate::problem::Problem;
+use crate::query::Query;
+
+/// The organisation named in the path. What is no id names nobody.
+pub(crate) struct OfOrg(pub(crate) OrgId);
+
+impl FromRequestParts<Api> for OfOrg {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, api: &Api) -> Result<Self, Problem> {
+        let text = parameter(parts, api, "id").await;
+        // The house is no organisation.
+        let id = OrgId::parse(&text).ok().filter(|id| *id != OrgId::HOUSE);
+        id.map(Self).ok_or_else(|| not_found("unknown-organisation", "organisation not found"))
+    }
+}
+
+/// The key named in the path.
+pub(crate) struct OfKey(pub(crate) KeyId);
+
+impl FromRequestParts<Api> for OfKey {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, api: &Api) -> Result<Self, Problem> {
+        let text = parameter(parts, api, "keyId").await;
+        let id = KeyId::parse(&text).ok();
+        id.map(Self).ok_or_else(|| not_found("unknown-key", "key not found"))
+    }
+}
+
+async fn parameter(parts: &mut Parts, api: &Api, name: &str) -> String {
+    let Ok(parameters) = RawPathParams::from_request_parts(parts, api).await else {
+        return String::new();
+    };
+    let found = parameters.iter().find(|(key, _)| *key == name);
+    found.map_or_else(String::new, |(_, value)| value.to_owned())
+}
+
+fn not_found(code: &'static str, message: impl Into<String>) -> Problem {
+    Problem::new(StatusCode::NOT_FOUND, code, message.into())
+}
+
+/// How many rows a page of the operator's lists has.
+fn page_size(query: &Query) -> Result<i64, Problem> {
+    let size = query.number("limit", 1..=limits::OPERATOR_PAGE_MAX)?;
+    Ok(size.unwrap_or(limits::OPERATOR_PAGE_DEFAULT))
+}
+
+/// The cursor of the next page, when this one is full.
+fn next<T>(rows: &[T], size: i64, cursor: impl Fn(&T) -> String) -> Option<String> {
+    let full = i64::try_from(rows.len()).is_ok_and(|count| count == size);
+    rows.last().filter(|_| full).map(cursor)
+}

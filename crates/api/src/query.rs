@@ -1,0 +1,80 @@
+//! The query of a request: decoded once, unknown names ignored.
+
+use axum::extract::FromRequestParts;
+use http::request::Parts;
+use percent_encoding::percent_decode_str;
+
+use crate::problem::Problem;
+
+/// Names and values in the order they came.
+pub(crate) struct Query(Vec<(String, String)>);
+
+impl Query {
+    pub(crate) fn parse(text: Option<&str>) -> Result<Self, Problem> {
+        let pairs = text.unwrap_or_default().split('&').filter(|pair| !pair.is_empty());
+        let decoded = pairs.map(|pair| {
+            let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
+            Ok((decode(name)?, decode(value)?))
+        });
+        decoded.collect::<Result<_, _>>().map(Self)
+    }
+
+    /// The first value of that name; an empty one is absent.
+    pub(crate) fn one(&self, name: &str) -> Option<&str> {
+        let mut values = self.0.iter().filter(|(key, _)| key == name).map(|(_, v)| v.as_str());
+        values.next().filter(|value| !value.is_empty())
+    }
+
+    /// A whole number within bounds.
+    pub(crate) fn number(
+        &self,
+        name: &str,
+        within: std::ops::RangeInclusive<i64>,
+    ) -> Result<Option<i64>, Problem> {
+        let Some(text) = self.one(name) else { return Ok(None) };
+        // Digits only: `parse` alone would take "+5".
+        let digits = text.bytes().all(|b| b.is_ascii_digit());
+        let number = text.parse().ok().filter(|number| digits && within.contains(number));
+        number.map(Some).ok_or_else(|| Problem::invalid(name))
+    }
+}
+
+fn decode(text: &str) -> Result<String, Problem> {
+    let spaced = text.replace('+', " ");
+    let decoded = percent_decode_str(&spaced).decode_utf8();
+    decoded.map(std::borrow::Cow::into_owned).map_err(|_| Problem::invalid("query"))
+}
+
+impl<S: Sync> FromRequestParts<S> for Query {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Problem> {
+        Self::parse(parts.uri.query())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_are_decoded_and_the_first_counts() {
+        let query = Query::parse(Some("a=1+2&b=%C3%A4&a=3&c&d=")).expect("a query");
+        assert_eq!(query.one("a"), Some("1 2"));
+        assert_eq!(query.one("b"), Some("ä"));
+        assert_eq!((query.one("c"), query.one("d"), query.one("e")), (None, None, None));
+        assert!(Query::parse(Some("a=%ff")).is_err());
+    }
+
+    #[test]
+    fn numbers_keep_their_bounds() {
+        let number = |text: &str| {
+            Query::parse(Some(&format!("limit={text}"))).expect("a query").number("limit", 1..=1000)
+        };
+        assert_eq!(number("1000").expect("a number"), Some(1000));
+        assert_eq!(number("").expect("absent"), None);
+        for text in ["0", "1001", "-1", "%2B5", "1.0", "abc", "1e3", " 5", "99999999999999999999"] {
+            assert!(number(text).is_err(), "{text}");
+        }
+    }
+}

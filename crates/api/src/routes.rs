@@ -1,0 +1,197 @@
+//! The one list of all operations. A router per version is built from it by leaving out what that
+//! version does not have; the contract's files are held against it by a test.
+
+use axum::extract::{MatchedPath, Request, State};
+use axum::response::{IntoResponse, Response};
+use axum::routing::{MethodRouter, delete, get, patch, post};
+use axum::{Router, middleware};
+use http::{Method, StatusCode};
+
+use crate::front::Exchange;
+use crate::problem::Problem;
+use crate::versions::{Change, Version};
+use crate::{Api, account, operator, sandbox};
+
+/// An operation: where it lives and what answers.
+struct Route {
+    method: Method,
+    path: &'static str,
+    since: Change,
+    mount: fn() -> MethodRouter<Api>,
+}
+
+const fn route(
+    method: Method,
+    path: &'static str,
+    since: Change,
+    mount: fn() -> MethodRouter<Api>,
+) -> Route {
+    Route { method, path, since, mount }
+}
+
+/// The interface, v2.0 to v2.5.
+const INTERFACE: &[Route] = &[
+    route(Method::GET, "/", Change::FirstRelease, || get(account::index)),
+    route(Method::GET, "/organisation", Change::FirstRelease, || get(account::organisation)),
+];
+
+/// Ours, for the operator.
+const OPERATOR: &[Route] = &[
+    route(Method::GET, "/organisations", Change::FirstRelease, || {
+        get(operator::organisations::list)
+    }),
+    route(Method::POST, "/organisations", Change::FirstRelease, || {
+        post(operator::organisations::add)
+    }),
+    route(Method::GET, "/organisations/{id}", Change::FirstRelease, || {
+        get(operator::organisations::show)
+    }),
+    route(Method::PATCH, "/organisations/{id}", Change::FirstRelease, || {
+        patch(operator::organisations::change)
+    }),
+    route(Method::GET, "/organisations/{id}/keys", Change::FirstRelease, || {
+        get(operator::keys::list)
+    }),
+    route(Method::POST, "/organisations/{id}/keys", Change::FirstRelease, || {
+        post(operator::keys::add)
+    }),
+    route(Method::DELETE, "/organisations/{id}/keys/{keyId}", Change::FirstRelease, || {
+        delete(operator::keys::revoke)
+    }),
+    route(Method::GET, "/organisations/{id}/users", Change::FirstRelease, || {
+        get(operator::users::list)
+    }),
+    route(Method::POST, "/organisations/{id}/users", Change::FirstRelease, || {
+        post(operator::users::add)
+    }),
+    route(Method::GET, "/audit", Change::FirstRelease, || get(operator::audit::list)),
+];
+
+/// Ours, for resellers who try things out.
+const SANDBOX: &[Route] = &[
+    route(Method::GET, "/clock", Change::FirstRelease, || get(sandbox::clock)),
+    route(Method::POST, "/clock/advance", Change::FirstRelease, || post(sandbox::advance)),
+    route(Method::POST, "/settle", Change::FirstRelease, || post(sandbox::settle)),
+    route(Method::POST, "/hold", Change::FirstRelease, || post(sandbox::hold)),
+];
+
+/// A group of operations under one prefix, described by one document of the contract.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Surface {
+    /// The interface in one version.
+    Interface(Version),
+    /// The operator's.
+    Operator,
+    /// The sandbox.
+    Sandbox,
+}
+
+impl Surface {
+    /// All of them.
+    pub fn all() -> Vec<Self> {
+        let versions = Version::ALL.into_iter().map(Self::Interface);
+        versions.chain([Self::Operator, Self::Sandbox]).collect()
+    }
+
+    /// The name of its document.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Interface(version) => version.name(),
+            Self::Operator => "operator",
+            Self::Sandbox => "sandbox",
+        }
+    }
+
+    /// Where it is served.
+    pub fn prefixes(self) -> &'static [&'static str] {
+        match self {
+            Self::Interface(version) => version.prefixes(),
+            Self::Operator => &["/operator/v1"],
+            Self::Sandbox => &["/sandbox/v1"],
+        }
+    }
+
+    fn version(self) -> Version {
+        match self {
+            Self::Interface(version) => version,
+            Self::Operator | Self::Sandbox => Version::NEWEST,
+        }
+    }
+
+    fn table(self) -> &'static [Route] {
+        match self {
+            Self::Interface(_) => INTERFACE,
+            Self::Operator => OPERATOR,
+            Self::Sandbox => SANDBOX,
+        }
+    }
+
+    fn routes(self) -> impl Iterator<Item = &'static Route> {
+        self.table().iter().filter(move |route| route.since.seen_by(self.version()))
+    }
+}
+
+/// An operation as the outside sees it.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Operation {
+    /// `GET`, `POST`, …
+    pub method: String,
+    /// Below the prefix, with `{parameters}`.
+    pub path: String,
+}
+
+/// What a surface offers.
+pub fn operations(surface: Surface) -> Vec<Operation> {
+    let operation =
+        |route: &Route| Operation { method: route.method.to_string(), path: route.path.to_owned() };
+    surface.routes().map(operation).collect()
+}
+
+/// The router of every surface. Two routes that claim the same method and path in one version
+/// panic here, at the first start.
+pub(crate) fn router(api: &Api) -> Router {
+    let mut all = Router::new();
+    for surface in Surface::all() {
+        let api = Api { version: surface.version(), ..api.clone() };
+        let mut router = Router::new();
+        for route in surface.routes() {
+            router = router.route(route.path, (route.mount)());
+        }
+        let refuse = move |State(_): State<Api>, request: Request| async move {
+            other_method(surface, &request)
+        };
+        let router = router
+            .method_not_allowed_fallback(refuse)
+            .layer(middleware::from_fn(note_route))
+            .with_state(api);
+        for prefix in surface.prefixes() {
+            all = all.nest(prefix, router.clone());
+        }
+    }
+    all
+}
+
+/// Tells the log which route answered.
+pub(crate) async fn note_route(request: Request, next: middleware::Next) -> Response {
+    if let Some(path) = request.extensions().get::<MatchedPath>() {
+        let exchange = request.extensions().get::<Exchange>();
+        if let Some(exchange) = exchange {
+            exchange.matched(path.as_str());
+        }
+    }
+    next.run(request).await
+}
+
+/// A known path with another method. An operation that only another version has is not known here.
+fn other_method(surface: Surface, request: &Request) -> Response {
+    let matched = request.extensions().get::<MatchedPath>().map_or("", MatchedPath::as_str);
+    let below = surface.prefixes().iter().find_map(|prefix| matched.strip_prefix(prefix));
+    let path = below.filter(|path| !path.is_empty()).unwrap_or("/");
+    let elsewhere =
+        surface.table().iter().any(|route| route.path == path && route.method == *request.method());
+    if elsewhere {
+        return Problem::unknown_route().into_response();
+    }
+    let status = StatusCode::METHOD_NOT_ALLOWED;
+    Problem::new(status, "method-not-allowed", "method not allowed").into_response()
+}

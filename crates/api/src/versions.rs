@@ -1,0 +1,122 @@
+//! The versions of the interface, and the changelog.
+//!
+//! Nothing else compares versions: code asks whether a [`Change`] is seen by the version at hand.
+
+/// A version of the interface.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Version {
+    V2_0,
+    V2_1,
+    V2_2,
+    V2_3,
+    V2_4,
+    V2_5,
+}
+
+impl Version {
+    /// All of them, oldest first.
+    pub const ALL: [Self; 6] =
+        [Self::V2_0, Self::V2_1, Self::V2_2, Self::V2_3, Self::V2_4, Self::V2_5];
+    /// The one handlers are written for.
+    pub const NEWEST: Self = Self::V2_5;
+
+    /// Its name, as in the path and in the contract's file names.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::V2_0 => "v2.0",
+            Self::V2_1 => "v2.1",
+            Self::V2_2 => "v2.2",
+            Self::V2_3 => "v2.3",
+            Self::V2_4 => "v2.4",
+            Self::V2_5 => "v2.5",
+        }
+    }
+
+    /// The path prefixes it is served under.
+    pub fn prefixes(self) -> &'static [&'static str] {
+        match self {
+            Self::V2_0 => &["/v2", "/v2.0"],
+            Self::V2_1 => &["/v2.1"],
+            Self::V2_2 => &["/v2.2"],
+            Self::V2_3 => &["/v2.3"],
+            Self::V2_4 => &["/v2.4"],
+            Self::V2_5 => &["/v2.5"],
+        }
+    }
+}
+
+/// A difference between two versions: one line of the changelog, written for a customer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Change {
+    FirstRelease,
+    MajorUnits,
+    BalanceWithTestCredit,
+    RateLimit,
+}
+
+impl Change {
+    /// All of them, in the order they came.
+    pub const ALL: [Self; 4] =
+        [Self::FirstRelease, Self::MajorUnits, Self::BalanceWithTestCredit, Self::RateLimit];
+
+    /// The version that brought it.
+    pub fn since(self) -> Version {
+        match self {
+            Self::FirstRelease => Version::V2_0,
+            Self::MajorUnits | Self::BalanceWithTestCredit | Self::RateLimit => Version::V2_4,
+        }
+    }
+
+    /// What it means for a customer.
+    pub fn text(self) -> &'static str {
+        match self {
+            Self::FirstRelease => {
+                "First release: the details of your organisation and the list of operations."
+            }
+            Self::MajorUnits => {
+                "Money is printed in major units (12.5 for twelve and a half dollars); before, it \
+                 is a whole number of minor units (1250 cents)."
+            }
+            Self::BalanceWithTestCredit => {
+                "The balance of your organisation includes test credit that has not expired."
+            }
+            Self::RateLimit => {
+                "Live organisations may send 100 requests per second and key, 200 at once; \
+                 X-Ratelimit headers tell what is left."
+            }
+        }
+    }
+
+    /// Whether a version has it.
+    pub fn seen_by(self, version: Version) -> bool {
+        version >= self.since()
+    }
+}
+
+/// The changelog: every version with what it brought, newest first.
+pub fn changelog() -> Vec<(Version, Vec<&'static str>)> {
+    let texts = |version| {
+        let brought = Change::ALL.into_iter().filter(move |change| change.since() == version);
+        brought.map(Change::text).collect()
+    };
+    Version::ALL.into_iter().rev().map(|version| (version, texts(version))).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_change_is_seen_from_its_version_on() {
+        assert!(!Change::MajorUnits.seen_by(Version::V2_3));
+        assert!(Change::MajorUnits.seen_by(Version::V2_4));
+        assert!(Change::MajorUnits.seen_by(Version::V2_5));
+        assert!(Version::ALL.is_sorted());
+    }
+
+    #[test]
+    fn every_change_is_in_the_changelog_once() {
+        let lines: Vec<_> = changelog().into_iter().flat_map(|(_, texts)| texts).collect();
+        assert_eq!(lines.len(), Change::ALL.len());
+    }
+}

@@ -1,0 +1,211 @@
+//! Who is calling: the only way from a key to an organisation's data.
+
+use std::collections::HashMap;
+use std::net::IpAddr;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use domain::{KeyId, Mode, OrgId, limits};
+use ipnet::IpNet;
+use store::{StoreError, Tx, epochs, keys, organisations};
+
+use crate::{Actor, App};
+
+/// A reseller's request, after its key was checked. Nothing else leads to an organisation's data.
+#[derive(Debug, Clone)]
+pub struct Caller(Arc<Grant>);
+
+impl Caller {
+    /// The organisation the key belongs to.
+    pub fn org(&self) -> OrgId {
+        self.0.org
+    }
+
+    /// The key it came with.
+    pub fn key(&self) -> KeyId {
+        self.0.key
+    }
+
+    /// Sandbox or live.
+    pub fn mode(&self) -> Mode {
+        self.0.mode
+    }
+
+    /// Requests per second and key, where the operator has set a limit.
+    pub fn rate_limit(&self) -> Option<u32> {
+        self.0.rate_limit
+    }
+}
+
+/// A request of the operator, after its key was checked.
+#[derive(Debug, Clone)]
+pub struct Operator(KeyId);
+
+impl Operator {
+    /// How it appears in the audit log.
+    pub fn actor(&self) -> Actor {
+        Actor::Operator(self.0)
+    }
+}
+
+/// Why a key does not open the door. On the wire all of these look alike.
+#[derive(Debug, thiserror::Error)]
+pub enum Denied {
+    /// Unknown, revoked, or a key for another door.
+    #[error("no such key")]
+    BadKey,
+    /// The key is good but may not be used from there.
+    #[error("address not on the allow list")]
+    Address,
+    /// The database cannot be asked.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+/// What a key opens.
+#[derive(Debug)]
+struct Grant {
+    key: KeyId,
+    org: OrgId,
+    mode: Mode,
+    allow_list: Vec<IpNet>,
+    rate_limit: Option<u32>,
+}
+
+impl App {
+    /// The caller with this API key from this address.
+    pub async fn caller(&self, key: &str, from: IpAddr) -> Result<Caller, Denied> {
+        let grant = self.grant(key).await?.ok_or(Denied::BadKey)?;
+        if grant.org == OrgId::HOUSE {
+            return Err(Denied::BadKey);
+        }
+        // A client that speaks IPv4 to an IPv6 socket is still an IPv4 client.
+        let from = from.to_canonical();
+        let allowed = grant.allow_list.is_empty()
+            || grant.allow_list.iter().any(|network| network.contains(&from));
+        if allowed { Ok(Caller(grant)) } else { Err(Denied::Address) }
+    }
+
+    /// The operator with this key.
+    pub async fn operator(&self, key: &str) -> Result<Operator, Denied> {
+        match self.grant(key).await? {
+            Some(grant) if grant.org == OrgId::HOUSE => Ok(Operator(grant.key)),
+            _ => Err(Denied::BadKey),
+        }
+    }
+
+    async fn grant(&self, key: &str) -> Result<Option<Arc<Grant>>, StoreError> {
+        if key.is_empty() || key.len() > KEY_BYTES_MAX {
+            return Ok(None);
+        }
+        let digest = self.vault().digest(key);
+        let now = self.rt().monotonic();
+        if let Some(grant) = self.access().remembered(&digest, now) {
+            return Ok(Some(grant));
+        }
+        let (grant, epoch) = self
+            .store()
+            .read(move |tx| Ok::<_, StoreError>((load(tx, &digest)?, epochs::access(tx)?)))
+            .await?;
+        let grant = grant.map(Arc::new);
+        if let Some(grant) = &grant {
+            self.access().remember(digest, grant.clone(), epoch);
+        }
+        Ok(grant)
+    }
+
+    /// Asks the database whether keys or settings changed anywhere; forgets everything if so.
+    pub async fn refresh_access(&self) -> Result<(), StoreError> {
+        let asked_at = self.rt().monotonic();
+        let epoch = self.store().read(epochs::access).await?;
+        self.access().confirm(epoch, asked_at);
+        Ok(())
+    }
+
+    /// Keeps asking, for as long as the service runs.
+    pub async fn watch_access(self) {
+        loop {
+            // A failure needs no handling: what is remembered grows stale by itself.
+            let _stale = self.refresh_access().await;
+            self.rt().sleep(limits::EPOCH_POLL).await;
+        }
+    }
+}
+
+/// Ours have 53 characters at most; longer ones need not be digested.
+const KEY_BYTES_MAX: usize = 200;
+
+fn load(tx: &mut Tx<'_>, digest: &[u8]) -> Result<Option<Grant>, StoreError> {
+    let Some(key) = keys::by_digest(tx, digest)?.filter(|key| key.revoked_at.is_none()) else {
+        return Ok(None);
+    };
+    let mut grant = Grant {
+        key: key.id,
+        org: key.org,
+        mode: Mode::Live,
+        allow_list: Vec::new(),
+        rate_limit: None,
+    };
+    if key.org == OrgId::HOUSE {
+        return Ok(Some(grant));
+    }
+    let Some(organisation) = organisations::find(tx, key.org)? else { return Ok(None) };
+    grant.mode = organisation.mode;
+    grant.rate_limit = organisation.settings.rate_limit;
+    grant.allow_list =
+        organisation.settings.ip_allow_list.iter().filter_map(|text| network(text)).collect();
+    Ok(Some(grant))
+}
+
+/// An address or a network in CIDR form; an address alone is a network of one.
+pub fn network(text: &str) -> Option<IpNet> {
+    let parsed = text.parse::<IpNet>().or_else(|_| text.parse::<IpAddr>().map(IpNet::from));
+    parsed.ok().map(|network| network.trunc())
+}
+
+/// Keys this node remembers. Trusted only while the epoch was confirmed a moment ago.
+#[derive(Default)]
+pub(crate) struct Cache(Mutex<Remembered>);
+
+#[derive(Default)]
+struct Remembered {
+    epoch: i64,
+    confirmed_at: Option<Duration>,
+    grants: HashMap<[u8; 32], Arc<Grant>>,
+}
+
+impl Cache {
+    fn remembered(&self, digest: &[u8; 32], now: Duration) -> Option<Arc<Grant>> {
+        let remembered = self.lock();
+        let fresh = |at: Duration| now.saturating_sub(at) < limits::EPOCH_TRUST;
+        if !remembered.confirmed_at.is_some_and(fresh) {
+            return None;
+        }
+        remembered.grants.get(digest).cloned()
+    }
+
+    fn remember(&self, digest: [u8; 32], grant: Arc<Grant>, epoch: i64) {
+        let mut remembered = self.lock();
+        // What was read under another epoch than the confirmed one may be stale already.
+        if remembered.epoch != epoch {
+            return;
+        }
+        if remembered.grants.len() >= limits::KEY_CACHE_MAX {
+            remembered.grants.clear();
+        }
+        remembered.grants.insert(digest, grant);
+    }
+
+    fn confirm(&self, epoch: i64, asked_at: Duration) {
+        let mut remembered = self.lock();
+        if remembered.epoch != epoch {
+            remembered.grants.clear();
+            remembered.epoch = epoch;
+        }
+        remembered.confirmed_at = Some(asked_at);
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Remembered> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

@@ -1,0 +1,77 @@
+//! The audit log: an entry in the transaction of every act that a person or a key is answerable for.
+
+use std::fmt;
+
+use domain::{AuditId, KeyId, OrgId, Timestamp};
+pub use store::audit::Entry;
+use store::{StoreError, Tx};
+
+use crate::App;
+
+/// Who acts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Actor {
+    /// The holder of an operator key.
+    Operator(KeyId),
+    /// Somebody at the command line, who can read the files anyway.
+    CommandLine,
+    /// The service itself, at its first start.
+    Service,
+}
+
+impl fmt::Display for Actor {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Operator(key) => write!(f, "operator:{key}"),
+            Self::CommandLine => f.write_str("cli"),
+            Self::Service => f.write_str("service"),
+        }
+    }
+}
+
+/// An act about to happen: its id and time are made outside the transaction, which may run twice.
+#[derive(Debug, Clone)]
+pub(crate) struct Act {
+    id: AuditId,
+    pub(crate) at: Timestamp,
+    actor: Actor,
+    action: &'static str,
+}
+
+impl Act {
+    pub(crate) fn note(
+        &self,
+        tx: &mut Tx<'_>,
+        org: Option<OrgId>,
+        target: impl fmt::Display,
+        detail: &str,
+    ) -> Result<(), StoreError> {
+        store::audit::add(
+            tx,
+            &Entry {
+                id: self.id,
+                at: self.at,
+                actor: self.actor.to_string(),
+                action: self.action.to_owned(),
+                org,
+                target: target.to_string(),
+                detail: detail.to_owned(),
+            },
+        )
+    }
+}
+
+impl App {
+    pub(crate) fn act(&self, actor: Actor, action: &'static str) -> Act {
+        Act { id: self.audit_id(), at: self.now(), actor, action }
+    }
+
+    /// Entries from the newest on, or from the one before `before`.
+    pub async fn audit(
+        &self,
+        before: Option<AuditId>,
+        most: i64,
+    ) -> Result<Vec<Entry>, StoreError> {
+        self.store().read(move |tx| store::audit::page(tx, before, most)).await
+    }
+}

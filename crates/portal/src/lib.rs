@@ -1,0 +1,4 @@
+//! Pages for people. Everything is rendered on the server and works without a script; nothing here
+//! touches a table or knows how the service does its work.
+
+pub mod docs;

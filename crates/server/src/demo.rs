@@ -1,0 +1,86 @@
+//! `tern demo`: everything in one process, with something to try.
+
+use api::Settings;
+use app::house::Demo;
+use serde_json::json;
+
+use crate::config::{Config, LogFormat, LogLevel};
+use crate::output::Ink;
+use crate::serve::Service;
+use crate::{logs, opened, output};
+
+/// Runs the demo on the embedded database of the data folder, whatever else is set.
+pub(crate) async fn run(config: &Config, as_json: bool) -> Result<(), String> {
+    // For a person the requests scroll by under the banner; a program reads stdout only.
+    logs::start(LogFormat::Human, if as_json { LogLevel::Warn } else { LogLevel::Info });
+    let config = Config {
+        database: String::new(),
+        vault: String::new(),
+        tls_certificate: String::new(),
+        tls_key: String::new(),
+        metrics_listen: String::new(),
+        ..config.clone()
+    };
+    let app = opened::open(&config).await?;
+    let demo = app.demo().await.map_err(|error| error.to_string())?;
+    let settings = Settings { trusted_proxies: config.trusted_proxies()?, open_metrics: true };
+    let service = Service::build(app, settings, &config).await?;
+    let address = service.address();
+    if as_json {
+        output::json(&facts(&demo, &address));
+    } else {
+        greet(&demo, &address, &config.data.display().to_string());
+    }
+    service.until_signal().await
+}
+
+/// What a program needs to go on. What is empty belongs to parts that do not exist yet.
+fn facts(demo: &Demo, address: &str) -> serde_json::Value {
+    json!({
+        "api": address,
+        "portal": "",
+        "console": "",
+        "organisation": demo.organisation.to_string(),
+        "apiKey": demo.api_key.expose(),
+        "operatorKey": demo.operator_key.expose(),
+        "portalEmail": demo.portal_email,
+        "portalPassword": demo.portal_password.expose(),
+        "consoleEmail": demo.console_email,
+        "consolePassword": demo.console_password.expose(),
+        "bundles": [],
+        "iccids": [],
+    })
+}
+
+fn greet(demo: &Demo, address: &str, data: &str) {
+    let ink = Ink::of_stdout();
+    let (key, operator) = (demo.api_key.expose(), demo.operator_key.expose());
+    let title = |text: &str| output::line(&format!("\n  {}", ink.bold(text)));
+    let fact = |name: &str, value: &str| {
+        output::line(&format!("  {}  {value}", ink.quiet(&format!("{name:<13}"))));
+    };
+    let code = |text: &str| output::line(&format!("    {text}"));
+    output::line(&format!("\n  {}  demo", ink.bold("Tern")));
+    output::line(&ink.quiet("  A sandbox: nothing in it is real, nothing leaves this machine."));
+    title("Where");
+    fact("API", &format!("{address}/v2.5   (also /v2.0 to /v2.4)"));
+    fact("Reference", &format!("{address}/docs"));
+    fact("Health", &format!("{address}/readyz   {address}/metrics"));
+    fact("Data", data);
+    title("Keys");
+    fact("API key", key);
+    fact("Operator key", operator);
+    title("Try it");
+    code(&ink.quiet("# your organisation, as the newest version shows it"));
+    code(&format!("curl -H 'X-API-Key: {key}' {address}/v2.5/organisation"));
+    code("");
+    code(&ink.quiet("# a sandbox organisation has a clock of its own: a day passes at once"));
+    code(&format!("curl -H 'X-API-Key: {key}' -d '{{\"seconds\":86400}}' \\"));
+    code(&format!("     {address}/sandbox/v1/clock/advance"));
+    code("");
+    code(&ink.quiet("# as the wholesaler: make another reseller"));
+    code(&format!("curl -H 'Authorization: Bearer {operator}' \\"));
+    code(r#"     -d '{"name":"Second Reseller","currency":"EUR","sandbox":true}' \"#);
+    code(&format!("     {address}/operator/v1/organisations"));
+    output::line(&ink.quiet("\n  Ctrl-C stops it; the data stays. Requests are logged below.\n"));
+}

@@ -1,0 +1,46 @@
+//! From settings to a service that is ready to work: folder, vault, schema, store.
+
+use std::fs;
+use std::os::unix::fs::DirBuilderExt;
+
+use app::App;
+use app::vault::Vault;
+use store::{Rt, Store, migrate};
+
+use crate::config::Config;
+
+/// Opens the service, making what a first start needs.
+pub(crate) async fn open(config: &Config) -> Result<App, String> {
+    let rt = Rt::real();
+    let database = config.database()?;
+    make_folder(config)?;
+    let vault = vault(config, &database, &rt)?;
+    migrate::up(&database, rt.now()).map_err(|error| {
+        format!("{error}\n  next: check the database setting, then `tern doctor`")
+    })?;
+    let store = Store::open(&database, &rt);
+    App::open(store, rt, vault).await.map_err(|error| error.to_string())
+}
+
+/// Only its owner may look inside: the database and the vault file are there.
+fn make_folder(config: &Config) -> Result<(), String> {
+    fs::DirBuilder::new().recursive(true).mode(0o700).create(&config.data).map_err(|error| {
+        let shown = config.data.display();
+        format!(
+            "the data folder {shown} cannot be made: {error}\n  next: choose another with --data"
+        )
+    })
+}
+
+/// The vault file. A new one is made only for a database that is empty: beside an old database a
+/// missing file is a mistake, and a new one would lock every key out.
+fn vault(config: &Config, database: &store::Database, rt: &Rt) -> Result<Vault, String> {
+    let path = config.vault();
+    if !path.exists() {
+        let schema = migrate::current(database).map_err(|error| error.to_string())?;
+        if schema.is_none() {
+            return Vault::create(&path, rt).map_err(|error| error.to_string());
+        }
+    }
+    Vault::load(&path).map_err(|error| error.to_string())
+}

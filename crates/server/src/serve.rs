@@ -1,0 +1,151 @@
+//! `tern serve`: the service, until it is told to stop.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use api::{Front, Settings, versions};
+use app::{App, Rt};
+use domain::Secret;
+use portal::docs;
+use tokio::net::TcpListener;
+use tokio::signal::unix::{SignalKind, signal};
+use tokio::sync::watch;
+
+use crate::config::Config;
+use crate::listen::{Door, bind};
+use crate::{logs, opened, output, tls};
+
+/// Starts everything and returns when it has ended in good order.
+pub(crate) async fn run(config: &Config) -> Result<(), String> {
+    logs::start(config.log_format, config.log_level);
+    let app = opened::open(config).await?;
+    greet_first_operator(&app, config).await?;
+    let settings = Settings { trusted_proxies: config.trusted_proxies()?, open_metrics: false };
+    let service = Service::build(app, settings, config).await?;
+    tracing::info!(listen = %service.address(), "ready");
+    service.until_signal().await
+}
+
+/// A service that is bound but does not accept yet.
+pub(crate) struct Service {
+    app: App,
+    front: Arc<Front>,
+    listener: TcpListener,
+    metrics: Option<TcpListener>,
+    tls: Option<Arc<tls::Files>>,
+}
+
+impl Service {
+    pub(crate) async fn build(
+        app: App,
+        settings: Settings,
+        config: &Config,
+    ) -> Result<Self, String> {
+        let tls = match (config.tls_certificate.as_str(), config.tls_key.as_str()) {
+            ("", "") => None,
+            (certificate, key) => Some(tls::Files::load(Path::new(certificate), Path::new(key))?),
+        };
+        let listener = bind(&config.listen).await?;
+        let metrics = match config.metrics_listen.as_str() {
+            "" => None,
+            address => Some(bind(address).await?),
+        };
+        let front = Arc::new(Front::new(app.clone(), settings, pages()));
+        Ok(Self { app, front, listener, metrics, tls })
+    }
+
+    /// Where it is reached.
+    pub(crate) fn address(&self) -> String {
+        let scheme = if self.tls.is_some() { "https" } else { "http" };
+        match self.listener.local_addr() {
+            Ok(address) => format!("{scheme}://{address}"),
+            Err(_) => format!("{scheme}://?"),
+        }
+    }
+
+    /// Serves until SIGTERM or SIGINT, then drains. A second signal ends it at once.
+    pub(crate) async fn until_signal(self) -> Result<(), String> {
+        let unheard = |error: std::io::Error| format!("signals cannot be heard: {error}");
+        let mut terminate = signal(SignalKind::terminate()).map_err(unheard)?;
+        let mut interrupt = signal(SignalKind::interrupt()).map_err(unheard)?;
+        let rt = self.app.rt().clone();
+        let (stop, stopped) = watch::channel(false);
+        let background = self.start_background(&rt);
+        let tls = self.tls.as_ref().map(tls::Files::acceptor).transpose()?;
+        if let Some(listener) = self.metrics {
+            let front = Arc::new(self.front.monitoring());
+            let door = Door { listener, tls: None, front, rt: rt.clone() };
+            rt.task(door.serve(stopped.clone()));
+        }
+        let front = self.front.clone();
+        let door = Door { listener: self.listener, tls, front, rt: rt.clone() };
+        let serving = rt.task(door.serve(stopped));
+        tokio::select! {
+            _ = terminate.recv() => {}
+            _ = interrupt.recv() => {}
+        }
+        tracing::info!("draining");
+        self.front.drain();
+        let _nobody_listens = stop.send(true);
+        tokio::select! {
+            _ = serving => {}
+            _ = terminate.recv() => {}
+            _ = interrupt.recv() => {}
+        }
+        for task in background {
+            task.abort();
+        }
+        self.app.store().close().await;
+        tracing::info!("stopped");
+        Ok(())
+    }
+
+    fn start_background(&self, rt: &Rt) -> Vec<tokio::task::JoinHandle<()>> {
+        let mut tasks = vec![rt.task(self.app.clone().watch_access())];
+        if let Some(files) = &self.tls {
+            tasks.push(rt.task(files.clone().watch(rt.clone())));
+        }
+        tasks
+    }
+}
+
+/// Pages for people.
+fn pages() -> axum::Router {
+    let documents: Vec<_> = api::contract::DOCUMENTS
+        .iter()
+        .map(|document| docs::Document { name: document.name, json: document.json })
+        .collect();
+    let changelog: Vec<_> = versions::changelog()
+        .into_iter()
+        .map(|(version, changes)| docs::Release { version: version.name(), changes })
+        .collect();
+    docs::router(&documents, &changelog)
+}
+
+/// At the first start: an operator key and a console user, written to a file only its owner can
+/// read. A log is no place for secrets.
+async fn greet_first_operator(app: &App, config: &Config) -> Result<(), String> {
+    let key = app.first_operator_key().await.map_err(|error| error.to_string())?;
+    let password =
+        app.first_console_user(&config.console_email).await.map_err(|error| error.to_string())?;
+    if key.is_none() && password.is_none() {
+        return Ok(());
+    }
+    let shown = |secret: Option<Secret<String>>| {
+        secret.map_or_else(|| "made earlier".to_owned(), |secret| secret.expose().clone())
+    };
+    let text = format!(
+        "Made at the first start of Tern. Note them and delete this file.\n\n\
+         operator key      {}\nconsole e-mail    {}\nconsole password  {}\n",
+        shown(key),
+        config.console_email,
+        shown(password),
+    );
+    let path = config.data.join("first-start.txt");
+    output::write_secret(&path, &text)?;
+    tracing::warn!(
+        file = %path.display(),
+        "the first operator key and console password are in this file; read it, then delete it"
+    );
+    Ok(())
+}
