@@ -1,4 +1,4 @@
-//! The audit log: an entry in the transaction of every act that a person or a key is answerable for.
+//! The audit log: an entry in the transaction of every act that somebody is answerable for.
 
 use std::fmt;
 

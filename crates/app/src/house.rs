@@ -73,8 +73,8 @@ impl App {
         Ok(made.then_some(password))
     }
 
-    /// Sets up the demo, or finds what an earlier start has set up. A start that was killed half-way
-    /// is finished by the next one.
+    /// Sets up the demo, or finds what an earlier start has set up. A start that was killed
+    /// half-way is finished by the next one.
     pub async fn demo(&self) -> Result<Demo, Error> {
         self.first_operator_key().await?;
         let portal_password = Secret::new(self.vault().derived_word("demo portal password"));

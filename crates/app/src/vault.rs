@@ -92,7 +92,7 @@ impl Vault {
         Self::load(path)
     }
 
-    /// The digest a key is found by. Keyed, so that a copied database cannot be searched by guessing.
+    /// The digest a key is found by. Keyed, so that guesses cannot be tried on a copied database.
     pub(crate) fn digest(&self, text: &str) -> [u8; 32] {
         let tag = hmac::sign(&self.lookup, text.as_bytes());
         tag.as_ref().try_into().expect("SHA-256 has 32 bytes")

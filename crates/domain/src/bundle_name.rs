@@ -14,7 +14,7 @@ pub struct BundleName(String);
 pub struct NotABundleName;
 
 impl BundleName {
-    /// Reads a name. The alphabet is one that needs no quoting in URLs, file names and spreadsheets.
+    /// Reads a name. The alphabet needs no quoting in URLs, file names and spreadsheets.
     pub fn parse(text: &str) -> Result<Self, NotABundleName> {
         let fits = (1..=limits::BUNDLE_NAME_CHARS_MAX).contains(&text.len());
         let allowed = |b: u8| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-' | b'.' | b'+');

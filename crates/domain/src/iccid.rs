@@ -26,8 +26,8 @@ impl Iccid {
         &self.0
     }
 
-    /// Whether the last digit is the Luhn check digit of the others. Asked of imported stock, not of
-    /// callers: a profile in use is what it is.
+    /// Whether the last digit is the Luhn check digit of the others. Asked of imported stock, not
+    /// of callers: a profile in use is what it is.
     pub fn has_good_check_digit(&self) -> bool {
         let sum: u32 = self
             .0

@@ -138,7 +138,7 @@ impl Money {
         Ok(Self { minor, ..self })
     }
 
-    /// The amount in major units as decimal text, whole amounts without a point: `12.5`, `9.99`, `7`.
+    /// The amount in major units as decimal text, whole amounts without a point: `12.5`, `7`.
     pub fn in_major(self) -> String {
         let per = self.currency.minor_per_major().unsigned_abs();
         let sign = if self.minor < 0 { "-" } else { "" };

@@ -72,7 +72,14 @@ impl Conn {
 
     /// Keeps a statement without arguments for the next trip.
     pub(super) fn hold_simple(&mut self, sql: &str) {
-        self.held.push(Held::Simple(sql.to_owned()));
+        // Neighbours travel as one message.
+        match self.held.last_mut() {
+            Some(Held::Simple(held)) => {
+                held.push_str("; ");
+                held.push_str(sql);
+            }
+            _ => self.held.push(Held::Simple(sql.to_owned())),
+        }
     }
 
     /// Keeps a statement for the next trip.
