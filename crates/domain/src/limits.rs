@@ -92,6 +92,8 @@ pub const STATEMENTS_PER_CONNECTION_MAX: usize = 500;
 /// How long a statement may run on PostgreSQL before it is cancelled: far above any of ours, so
 /// only a stuck one meets it.
 pub const STATEMENT_TIME: Duration = Duration::from_secs(15);
+/// How long the answer to a statement may take; the server cancels a slow one before.
+pub const ANSWER: Duration = Duration::from_secs(17);
 
 // ── Access ──────────────────────────────────────────────────────────────────────────────────────
 

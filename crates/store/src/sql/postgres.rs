@@ -125,8 +125,8 @@ impl Conn {
                 self.statements.clear();
             }
             let spoken = Dialect::Postgres.speak(sql);
-            let statement =
-                self.runtime.block_on(self.client.prepare(&spoken)).map_err(|e| fault(&e))?;
+            let prepared = bounded(&self.runtime, self.client.prepare(&spoken))?;
+            let statement = prepared.map_err(|e| fault(&e))?;
             self.statements.insert(sql.to_owned(), statement);
         }
         let statement = self.statements[sql].clone();
@@ -145,7 +145,7 @@ impl Conn {
     ) -> Result<T, Fault> {
         let held = std::mem::take(&mut self.held);
         let client = &self.client;
-        let outcome = self.runtime.block_on(async {
+        let outcome = bounded(&self.runtime, async {
             let early = held.iter().map(|held| -> Answer<'_, ()> {
                 match held {
                     Held::Simple(sql) => Box::pin(client.batch_execute(sql)),
@@ -156,7 +156,7 @@ impl Conn {
             });
             let last = Last::Waiting(Box::pin(last(client)));
             InOrder { early: early.map(Some).collect(), last }.await
-        });
+        })?;
         outcome.map_err(|(at, error)| match (at, fault(&error)) {
             (At::Held, Fault { kind: FaultKind::Statement, error }) => {
                 Fault { kind: FaultKind::Held, error }
@@ -164,6 +164,15 @@ impl Conn {
             (_, fault) => fault,
         })
     }
+}
+
+/// Waits for the server, but not for ever: one that neither answers nor hangs up is lost.
+fn bounded<T>(
+    runtime: &tokio::runtime::Runtime,
+    work: impl Future<Output = T>,
+) -> Result<T, Fault> {
+    let answer = runtime.block_on(async { tokio::time::timeout(limits::ANSWER, work).await });
+    answer.map_err(|_| Fault::lost("the server does not answer"))
 }
 
 /// Which statement of a trip failed.

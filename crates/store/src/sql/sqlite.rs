@@ -1,6 +1,7 @@
 //! SQLite under the seam. With `postgres.rs` the only file that names its driver.
 
 use std::collections::HashMap;
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 use std::time::Duration;
 
@@ -33,6 +34,7 @@ impl Conn {
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE
             | OpenFlags::SQLITE_OPEN_CREATE
             | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+        make_private(path);
         let connection = Connection::open_with_flags(path, flags).map_err(|e| fault(&e))?;
         connection.busy_timeout(BUSY_WAIT).map_err(|e| fault(&e))?;
         connection.set_prepared_statement_cache_capacity(STATEMENTS_KEPT);
@@ -81,6 +83,13 @@ impl Conn {
     pub(super) fn in_transaction(&self) -> bool {
         !self.connection.is_autocommit()
     }
+}
+
+/// A new database belongs to its owner alone; SQLite gives its other files the same mode.
+fn make_private(path: &Path) {
+    let mut options = std::fs::OpenOptions::new();
+    // If it cannot be made, opening says why.
+    let _exists_or_fails = options.write(true).create_new(true).mode(0o600).open(path);
 }
 
 fn bound<'c>(

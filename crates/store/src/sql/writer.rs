@@ -21,7 +21,8 @@ use crate::heads::{self, Head};
 use crate::{Rt, args};
 
 const MARK_GROUP: &str = "INSERT INTO store_writers (writer, group_no, seen_at) \
-     VALUES ($1, $2, $3) ON CONFLICT (writer) DO UPDATE SET group_no = excluded.group_no, seen_at = excluded.seen_at";
+     VALUES ($1, $2, $3) ON CONFLICT (writer) \
+     DO UPDATE SET group_no = excluded.group_no, seen_at = excluded.seen_at";
 /// Waits for a transaction of ours that may still be open on the far side: it holds this row.
 const LAST_GROUP: &str = "SELECT group_no FROM store_writers WHERE writer = $1 {for update}";
 
