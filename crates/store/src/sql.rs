@@ -159,6 +159,18 @@ enum Run {
     Inline(Mutex<(Writer, Reader)>),
 }
 
+/// The last handle is gone: the threads finish what waits and end, and with them the connections.
+impl Drop for Inner {
+    fn drop(&mut self) {
+        if let Run::Threads { writers, readers, .. } = &self.run {
+            for queue in writers {
+                queue.close();
+            }
+            readers.close();
+        }
+    }
+}
+
 impl Store {
     /// Starts the writers and readers. They connect when first needed and again when a connection
     /// is lost.
