@@ -23,9 +23,13 @@ pub const BODY_READ: Duration = Duration::from_secs(15);
 pub const CONNECTIONS_MAX: usize = 10_000;
 /// How long the TLS handshake of a connection may take.
 pub const TLS_HANDSHAKE: Duration = Duration::from_secs(10);
-/// How long requests in flight may take to end after SIGTERM. Orchestrators kill after ten seconds
-/// at the earliest; the last second is for the database.
-pub const DRAIN: Duration = Duration::from_secs(9);
+/// How long a node that is told to stop goes on serving, so that whoever asks `/readyz` hears it.
+pub const FAREWELL: Duration = Duration::from_millis(800);
+/// How long requests in flight may take to end after that. Orchestrators kill after ten seconds at
+/// the earliest.
+pub const DRAIN: Duration = Duration::from_secs(7);
+/// How long the store may take to end after that.
+pub const CLOSE: Duration = Duration::from_secs(1);
 
 // ── Rates ───────────────────────────────────────────────────────────────────────────────────────
 
@@ -35,8 +39,7 @@ pub const RATE_PER_SECOND: u32 = 100;
 pub const RATE_BURST_SECONDS: u32 = 2;
 /// Highest limit that can be set for an organisation.
 pub const RATE_PER_SECOND_MAX: u32 = 100_000;
-/// Keys whose rate is remembered; the least recently used is forgotten first, which only ever
-/// forgives.
+/// Keys whose rate is remembered; beyond it all are forgotten, which only ever forgives.
 pub const RATE_KEYS_MAX: usize = 100_000;
 
 // ── Lists ───────────────────────────────────────────────────────────────────────────────────────
@@ -92,6 +95,9 @@ pub const STATEMENTS_PER_CONNECTION_MAX: usize = 500;
 /// How long a statement may run on PostgreSQL before it is cancelled: far above any of ours, so
 /// only a stuck one meets it.
 pub const STATEMENT_TIME: Duration = Duration::from_secs(15);
+/// How long a statement waits for a row that another node has locked. Locks last milliseconds; a
+/// longer one belongs to a node in trouble, and others must not wait for it in a row.
+pub const LOCK_WAIT: Duration = Duration::from_secs(2);
 /// How long the answer to a statement may take; the server cancels a slow one before.
 pub const ANSWER: Duration = Duration::from_secs(17);
 
@@ -104,6 +110,8 @@ pub const EPOCH_POLL: Duration = Duration::from_millis(300);
 pub const EPOCH_TRUST: Duration = Duration::from_millis(900);
 /// Keys remembered by a node.
 pub const KEY_CACHE_MAX: usize = 100_000;
+/// Wrong keys remembered by a node, so that repeating one costs no look-up.
+pub const WRONG_KEYS_MAX: usize = 10_000;
 
 // ── Sandbox ─────────────────────────────────────────────────────────────────────────────────────
 

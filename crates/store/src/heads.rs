@@ -33,6 +33,8 @@ const LOCK: &str = "SELECT event_seq, balance, test_credit, test_credit_expires_
      clock_offset_ms, held_at FROM org_heads WHERE org_id = $1 {for update}";
 const FIND: &str = "SELECT event_seq, balance, test_credit, test_credit_expires_at, \
      clock_offset_ms, held_at FROM org_heads WHERE org_id = $1";
+const PAGE: &str = "SELECT event_seq, balance, test_credit, test_credit_expires_at, \
+     clock_offset_ms, held_at, org_id FROM org_heads WHERE org_id > $1 ORDER BY org_id LIMIT $2";
 const SAVE: &str = "UPDATE org_heads SET event_seq = $2, balance = $3, test_credit = $4, \
      test_credit_expires_at = $5, clock_offset_ms = $6, held_at = $7 WHERE org_id = $1";
 const INSERT: &str = "INSERT INTO org_heads (org_id, event_seq, balance, test_credit, \
@@ -43,9 +45,19 @@ pub(crate) fn lock(tx: &mut Tx<'_>, org: OrgId) -> Result<Option<Head>, StoreErr
     tx.maybe(LOCK, args![org])?.map(|row| head(&row)).transpose()
 }
 
-/// Looks without locking.
+/// Looks without locking. Within a write of that organisation it is the head at hand, which may
+/// hold changes that are not in the table yet.
 pub fn find(tx: &mut Tx<'_>, org: OrgId) -> Result<Option<Head>, StoreError> {
+    if tx.org() == Some(org) {
+        return Ok(tx.head().cloned());
+    }
     tx.maybe(FIND, args![org])?.map(|row| head(&row)).transpose()
+}
+
+/// Heads in the order of their organisations, after the given one.
+pub fn page(tx: &mut Tx<'_>, after: OrgId, most: i64) -> Result<Vec<(OrgId, Head)>, StoreError> {
+    let rows = tx.all(PAGE, args![after, most])?;
+    rows.iter().map(|row| Ok((row.parsed(6, OrgId::parse)?, head(row)?))).collect()
 }
 
 /// The head of a new organisation: nothing counted yet.

@@ -73,11 +73,11 @@ pub fn current(database: &Database) -> Result<Option<i64>, StoreError> {
              WHERE tablename = 'schema_migrations' AND schemaname = current_schema()"
         }
     };
-    database.alone("BEGIN", |alone| {
-        if alone.tx().all(journal_exists, &[])?.is_empty() {
+    database.look(|tx| {
+        if tx.all(journal_exists, &[])?.is_empty() {
             return Ok(None);
         }
-        let rows = alone.tx().all(JOURNAL, &[])?;
+        let rows = tx.all(JOURNAL, &[])?;
         rows.last().map(|row| row.int(0)).transpose()
     })
 }

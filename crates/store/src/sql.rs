@@ -30,7 +30,7 @@ pub use value::{Row, Value};
 
 use self::error::Fault;
 use self::queue::{Job, Queue, Refusal, Settled, Verdict};
-use self::reader::{Read, ReadQueue, Reader};
+use self::reader::{Read, ReadQueue, Reader, Turn};
 use self::tx::Conn;
 use self::writer::Writer;
 use crate::Rt;
@@ -104,7 +104,19 @@ impl Database {
         self.connect(sqlite::Access::Read)
     }
 
-    /// Runs `work` on a connection of its own, outside the queues; for migrations. Blocks.
+    /// Runs `work` on a connection of its own that changes nothing. Blocks.
+    pub(crate) fn look<T: Send>(
+        &self,
+        work: impl FnOnce(&mut Tx<'_>) -> Result<T, StoreError> + Send,
+    ) -> Result<T, StoreError> {
+        rt::on_a_thread(|| {
+            let mut conn = self.connect(sqlite::Access::Look).map_err(|fault| fault.error)?;
+            work(&mut Tx::new(&mut conn))
+        })
+    }
+
+    /// Runs `work` on a connection of its own, outside the queues and for as long as it takes; for
+    /// migrations. Blocks.
     pub(crate) fn alone<T: Send>(
         &self,
         begin: &str,
@@ -114,6 +126,9 @@ impl Database {
         // thread that drives tasks.
         rt::on_a_thread(|| {
             let mut conn = self.connect_to_write().map_err(|fault| fault.error)?;
+            if let Conn::Postgres(conn) = &mut conn {
+                conn.be_patient().map_err(|fault| fault.error)?;
+            }
             conn.simple(begin).map_err(|fault| fault.error)?;
             match work(&mut Alone(&mut conn)) {
                 Ok(value) => conn.simple("COMMIT").map(|()| value).map_err(|fault| fault.error),
@@ -229,7 +244,9 @@ impl Store {
 
     /// Runs `work` as one transaction of `org`, whose head row is locked first, together with other
     /// writes that wait. It may be run several times, so ids, times and randomness are captured,
-    /// not made inside; an `Err` undoes it. Answered after the commit is on disk.
+    /// not made inside; an `Err` undoes it. Answered after the commit is on disk. After an error of
+    /// the store (a unique key that is taken) the caller gets that error, whatever the closure made
+    /// of it.
     pub async fn write<T, E>(
         &self,
         org: OrgId,
@@ -275,6 +292,30 @@ impl Store {
         T: Send + 'static,
         E: From<StoreError> + Send + 'static,
     {
+        self.read_in_turn(Turn::Last, work).await
+    }
+
+    /// A read that goes before all others: for what everything else depends on.
+    pub async fn read_first<T, E>(
+        &self,
+        work: impl Fn(&mut Tx<'_>) -> Result<T, E> + Send + 'static,
+    ) -> Result<T, E>
+    where
+        T: Send + 'static,
+        E: From<StoreError> + Send + 'static,
+    {
+        self.read_in_turn(Turn::First, work).await
+    }
+
+    async fn read_in_turn<T, E>(
+        &self,
+        turn: Turn,
+        work: impl Fn(&mut Tx<'_>) -> Result<T, E> + Send + 'static,
+    ) -> Result<T, E>
+    where
+        T: Send + 'static,
+        E: From<StoreError> + Send + 'static,
+    {
         let slot = Arc::new(Mutex::new(None));
         let filled = slot.clone();
         let (answer, answered) = oneshot::channel();
@@ -287,7 +328,7 @@ impl Store {
         };
         match &self.0.run {
             Run::Threads { readers, .. } => {
-                if let Err((read, error)) = readers.push(read) {
+                if let Err((read, error)) = readers.push(read, turn) {
                     (read.settle)(Settled::Failed(error));
                 }
             }

@@ -5,9 +5,11 @@
 //!
 //! | fragment | PostgreSQL | SQLite |
 //! | --- | --- | --- |
-//! | `{for update}` | `FOR UPDATE` | nothing: one writer at a time |
-//! | `{skip locked}` | `FOR UPDATE SKIP LOCKED` | nothing |
+//! | `{for update}` | `FOR NO KEY UPDATE` | nothing: one writer at a time |
+//! | `{skip locked}` | `FOR NO KEY UPDATE SKIP LOCKED` | nothing |
 //! | `{position}` | `strpos` | `instr` (same order of arguments) |
+//!
+//! `NO KEY`, because ids never change: a row that only refers to a locked one need not wait.
 
 /// Which database speaks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -23,8 +25,8 @@ impl Dialect {
     pub fn speak(self, sql: &str) -> String {
         let fragments: [(&str, &str); 3] = match self {
             Self::Postgres => [
-                ("{for update}", "FOR UPDATE"),
-                ("{skip locked}", "FOR UPDATE SKIP LOCKED"),
+                ("{for update}", "FOR NO KEY UPDATE"),
+                ("{skip locked}", "FOR NO KEY UPDATE SKIP LOCKED"),
                 ("{position}", "strpos"),
             ],
             Self::Sqlite => [("{for update}", ""), ("{skip locked}", ""), ("{position}", "instr")],
@@ -65,7 +67,7 @@ mod tests {
         let sql = "SELECT a FROM t WHERE {position}(b, $2) > 0 AND c = $1 {skip locked}";
         assert_eq!(
             Dialect::Postgres.speak(sql),
-            "SELECT a FROM t WHERE strpos(b, $2) > 0 AND c = $1 FOR UPDATE SKIP LOCKED"
+            "SELECT a FROM t WHERE strpos(b, $2) > 0 AND c = $1 FOR NO KEY UPDATE SKIP LOCKED"
         );
         assert_eq!(
             Dialect::Sqlite.speak(sql),

@@ -59,6 +59,8 @@ pub(super) enum FaultKind {
     /// A statement that was held back failed, perhaps one of an earlier write of the group: nobody
     /// can be blamed yet, so the group is run again one by one.
     Held,
+    /// The same, because it lost against another write: alone it may succeed.
+    HeldVictim,
 }
 
 impl Fault {

@@ -8,13 +8,14 @@ use std::collections::HashMap;
 use std::future::Future;
 use std::pin::Pin;
 use std::task::{Context, Poll};
+use std::time::Duration;
 
 use domain::limits;
 use futures_util::TryStreamExt;
 use tokio_postgres::error::{DbError, SqlState};
 use tokio_postgres::types::private::BytesMut;
 use tokio_postgres::types::{IsNull, ToSql, Type, to_sql_checked};
-use tokio_postgres::{Client, Statement};
+use tokio_postgres::{Client, Config, Statement};
 
 use super::dialect::Dialect;
 use super::error::{Fault, FaultKind};
@@ -26,6 +27,28 @@ pub(super) struct Conn {
     client: Client,
     statements: HashMap<String, Statement>,
     held: Vec<Held>,
+    patience: Duration,
+}
+
+/// A connection with our settings, driven by the runtime of the thread that owns it.
+async fn connected(host: &Config, target: &Target) -> Result<Client, Fault> {
+    let connecting = host.connect(target.tls.clone()).await;
+    let (client, connection) = connecting.map_err(|e| Fault::lost(with_source(&e)))?;
+    // Driven only while this thread waits for an answer: that is all the time it matters.
+    #[expect(clippy::disallowed_methods, reason = "a task of this connection's runtime")]
+    tokio::spawn(async move {
+        if let Err(error) = connection.await {
+            tracing::debug!(error = %error, "PostgreSQL connection ended");
+        }
+    });
+    let settings = format!(
+        "SET statement_timeout = {statement}; SET idle_in_transaction_session_timeout = {statement};
+         SET lock_timeout = {lock}; SET client_min_messages = warning",
+        statement = limits::STATEMENT_TIME.as_millis(),
+        lock = limits::LOCK_WAIT.as_millis(),
+    );
+    client.batch_execute(&settings).await.map_err(|e| fault(&e))?;
+    Ok(client)
 }
 
 /// A statement that waits for the next one.
@@ -35,33 +58,36 @@ enum Held {
 }
 
 impl Conn {
+    /// Connects to the first host that will do. Each has its own time, so that one that hangs does
+    /// not keep us from the next.
     pub(super) fn open(target: &Target) -> Result<Self, Fault> {
         let runtime = tokio::runtime::Builder::new_current_thread()
             .enable_all()
             .build()
             .map_err(Fault::lost)?;
-        let client = runtime.block_on(async {
-            let connecting = target.config.connect(target.tls.clone());
-            let (client, connection) = tokio::time::timeout(limits::CONNECT * 2, connecting)
-                .await
-                .map_err(|_| Fault::lost("connecting took too long"))?
-                .map_err(|e| Fault::lost(with_source(&e)))?;
-            // Driven only while this thread waits for an answer: that is all the time it matters.
-            #[expect(clippy::disallowed_methods, reason = "a task of this connection's runtime")]
-            tokio::spawn(async move {
-                if let Err(error) = connection.await {
-                    tracing::debug!(error = %error, "PostgreSQL connection ended");
-                }
+        let mut outcome = Err(Fault::lost("no host to connect to"));
+        for host in &target.hosts {
+            let connecting = connected(host, target);
+            outcome = runtime.block_on(async {
+                let answer = tokio::time::timeout(limits::CONNECT, connecting).await;
+                answer.unwrap_or_else(|_| Err(Fault::lost("connecting took too long")))
             });
-            let settings = format!(
-                "SET statement_timeout = {ms}; SET idle_in_transaction_session_timeout = {ms};
-                 SET client_min_messages = warning",
-                ms = limits::STATEMENT_TIME.as_millis()
-            );
-            client.batch_execute(&settings).await.map_err(|e| fault(&e))?;
-            Ok::<_, Fault>(client)
-        })?;
-        Ok(Self { runtime, client, statements: HashMap::new(), held: Vec::new() })
+            if outcome.is_ok() {
+                break;
+            }
+        }
+        let client = outcome?;
+        let patience = limits::ANSWER;
+        Ok(Self { runtime, client, statements: HashMap::new(), held: Vec::new(), patience })
+    }
+
+    /// For work that takes as long as it takes, such as a migration.
+    pub(super) fn be_patient(&mut self) -> Result<(), Fault> {
+        self.patience = Duration::MAX;
+        self.simple(
+            "SET statement_timeout = 0; SET lock_timeout = 0;
+             SET idle_in_transaction_session_timeout = 0",
+        )
     }
 
     /// Runs statements without arguments at once.
@@ -125,7 +151,7 @@ impl Conn {
                 self.statements.clear();
             }
             let spoken = Dialect::Postgres.speak(sql);
-            let prepared = bounded(&self.runtime, self.client.prepare(&spoken))?;
+            let prepared = bounded(&self.runtime, self.patience, self.client.prepare(&spoken))?;
             let statement = prepared.map_err(|e| fault(&e))?;
             self.statements.insert(sql.to_owned(), statement);
         }
@@ -145,7 +171,7 @@ impl Conn {
     ) -> Result<T, Fault> {
         let held = std::mem::take(&mut self.held);
         let client = &self.client;
-        let outcome = bounded(&self.runtime, async {
+        let outcome = bounded(&self.runtime, self.patience, async {
             let early = held.iter().map(|held| -> Answer<'_, ()> {
                 match held {
                     Held::Simple(sql) => Box::pin(client.batch_execute(sql)),
@@ -157,11 +183,14 @@ impl Conn {
             let last = Last::Waiting(Box::pin(last(client)));
             InOrder { early: early.map(Some).collect(), last }.await
         })?;
-        outcome.map_err(|(at, error)| match (at, fault(&error)) {
-            (At::Held, Fault { kind: FaultKind::Statement, error }) => {
-                Fault { kind: FaultKind::Held, error }
-            }
-            (_, fault) => fault,
+        outcome.map_err(|(at, error)| {
+            let fault = fault(&error);
+            let kind = match (at, fault.kind) {
+                (At::Held, FaultKind::Statement) => FaultKind::Held,
+                (At::Held, FaultKind::Victim) => FaultKind::HeldVictim,
+                (_, kind) => kind,
+            };
+            Fault { kind, ..fault }
         })
     }
 }
@@ -169,9 +198,10 @@ impl Conn {
 /// Waits for the server, but not for ever: one that neither answers nor hangs up is lost.
 fn bounded<T>(
     runtime: &tokio::runtime::Runtime,
+    patience: Duration,
     work: impl Future<Output = T>,
 ) -> Result<T, Fault> {
-    let answer = runtime.block_on(async { tokio::time::timeout(limits::ANSWER, work).await });
+    let answer = runtime.block_on(async { tokio::time::timeout(patience, work).await });
     answer.map_err(|_| Fault::lost("the server does not answer"))
 }
 
@@ -285,7 +315,7 @@ fn fault(error: &tokio_postgres::Error) -> Fault {
         return Fault::statement(StoreError::Unique(key_name(db)));
     }
     // Classes: 57P0x shutdown, 08 connection, 25006 the server has become a standby.
-    let class = &code.code()[..2];
+    let class = code.code().get(..2).unwrap_or_default();
     if class == "08"
         || code.code().starts_with("57P0")
         || *code == SqlState::READ_ONLY_SQL_TRANSACTION

@@ -7,6 +7,7 @@
 
 use std::str::FromStr;
 use std::sync::Arc;
+use std::time::Duration;
 
 use domain::limits;
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
@@ -21,7 +22,8 @@ use tokio_postgres_rustls::MakeRustlsConnect;
 /// A server to connect to, parsed once.
 #[derive(Clone)]
 pub(super) struct Target {
-    pub(super) config: Config,
+    /// One for each host of the URL, in its order.
+    pub(super) hosts: Vec<Config>,
     pub(super) tls: MakeRustlsConnect,
 }
 
@@ -29,21 +31,48 @@ impl Target {
     /// Reads a URL. The error says what is wrong with it and never repeats a password.
     pub(super) fn parse(url: &str) -> Result<Self, String> {
         let (plain, tls_options) = split_tls_options(url);
-        let mut config = Config::from_str(&plain)
-            .map_err(|e| format!("the database URL is not understood: {}", cause(&e)))?;
-        config.connect_timeout(limits::CONNECT).tcp_user_timeout(limits::STATEMENT_TIME);
-        if config.get_application_name().is_none() {
-            config.application_name("tern");
-        }
-        // With several hosts only the one that takes writes is of use.
-        if config.get_hosts().len() > 1 && !url.contains("target_session_attrs") {
-            config.target_session_attrs(TargetSessionAttrs::ReadWrite);
+        let urls = one_per_host(&plain);
+        let mut hosts = Vec::new();
+        for one in &urls {
+            let mut config = Config::from_str(one)
+                .map_err(|e| format!("the database URL is not understood: {}", cause(&e)))?;
+            if config.get_application_name().is_none() {
+                config.application_name("tern");
+            }
+            // What stands between us and the server may forget a silent connection in minutes.
+            if !url.contains("keepalives_idle") {
+                config.keepalives_idle(KEEPALIVE_IDLE);
+            }
+            if !url.contains("tcp_user_timeout") {
+                config.tcp_user_timeout(limits::CONNECT * 2);
+            }
+            // With several hosts only the one that takes writes is of use.
+            if urls.len() > 1 && !url.contains("target_session_attrs") {
+                config.target_session_attrs(TargetSessionAttrs::ReadWrite);
+            }
+            config.ssl_mode(tls_options.mode.driver());
+            hosts.push(config);
         }
         let verified = tls_options.mode.verified();
-        config.ssl_mode(tls_options.mode.driver());
         let tls = MakeRustlsConnect::new(client_config(verified, tls_options.root.as_deref())?);
-        Ok(Self { config, tls })
+        Ok(Self { hosts, tls })
     }
+}
+
+const KEEPALIVE_IDLE: Duration = Duration::from_secs(30);
+
+/// `postgres://u@a:1,b:2/d?x` as `postgres://u@a:1/d?x` and `postgres://u@b:2/d?x`.
+fn one_per_host(url: &str) -> Vec<String> {
+    let Some((scheme, rest)) = url.split_once("://") else { return vec![url.to_owned()] };
+    let (authority, path) = match rest.find(['/', '?']) {
+        Some(at) => rest.split_at(at),
+        None => (rest, ""),
+    };
+    let (user, hosts) = match authority.rsplit_once('@') {
+        Some((user, hosts)) => (format!("{user}@"), hosts),
+        None => (String::new(), authority),
+    };
+    hosts.split(',').map(|host| format!("{scheme}://{user}{host}{path}")).collect()
 }
 
 #[derive(Clone, Copy, Default)]
@@ -86,13 +115,17 @@ fn split_tls_options(url: &str) -> (String, TlsOptions) {
             Some(("sslmode", "require" | "verify-ca" | "verify-full")) => {
                 options.mode = Mode::Verified;
             }
-            Some(("sslrootcert", path)) => options.root = Some(path.replace("%2F", "/")),
+            Some(("sslrootcert", path)) => options.root = Some(percent_decoded(path)),
             _ => kept.push(pair),
         }
     }
     let rest = kept.join("&");
     let plain = if rest.is_empty() { base.to_owned() } else { format!("{base}?{rest}") };
     (plain, options)
+}
+
+fn percent_decoded(text: &str) -> String {
+    percent_encoding::percent_decode_str(text).decode_utf8_lossy().into_owned()
 }
 
 fn client_config(verified: bool, root: Option<&str>) -> Result<ClientConfig, String> {
@@ -176,11 +209,16 @@ mod tests {
 
     #[test]
     fn several_hosts_want_the_one_that_writes() {
-        let target = Target::parse("postgres://a,b:5433/tern").expect("a URL");
-        assert_eq!(target.config.get_target_session_attrs(), TargetSessionAttrs::ReadWrite);
-        assert_eq!(target.config.get_ssl_mode(), SslMode::Prefer);
+        let target = Target::parse("postgres://u:p@a,b:5433/tern").expect("a URL");
+        assert_eq!(target.hosts.len(), 2);
+        for host in &target.hosts {
+            assert_eq!(host.get_target_session_attrs(), TargetSessionAttrs::ReadWrite);
+            assert_eq!(host.get_ssl_mode(), SslMode::Prefer);
+            assert_eq!((host.get_user(), host.get_dbname()), (Some("u"), Some("tern")));
+        }
+        assert_eq!(target.hosts[1].get_ports(), [5433]);
         let any = Target::parse("postgres://a,b/tern?target_session_attrs=any").expect("a URL");
-        assert_eq!(any.config.get_target_session_attrs(), TargetSessionAttrs::Any);
+        assert_eq!(any.hosts[0].get_target_session_attrs(), TargetSessionAttrs::Any);
     }
 
     #[test]

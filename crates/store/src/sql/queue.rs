@@ -27,7 +27,7 @@ pub(super) enum Verdict {
 pub(super) enum Settled {
     /// Its last run counts: committed, or refused by its own rule.
     Decided,
-    /// It has no effect, for this reason.
+    /// It has no effect, for this reason; or, of an `Unavailable` one, nobody knows yet.
     Failed(StoreError),
 }
 

@@ -20,6 +20,13 @@ pub(super) struct Read {
     pub(super) settle: Box<dyn FnOnce(Settled) + Send>,
 }
 
+/// When a read is served.
+#[derive(Clone, Copy)]
+pub(super) enum Turn {
+    First,
+    Last,
+}
+
 #[derive(Default)]
 pub(super) struct ReadQueue {
     waiting: Mutex<(VecDeque<Read>, bool)>,
@@ -27,7 +34,7 @@ pub(super) struct ReadQueue {
 }
 
 impl ReadQueue {
-    pub(super) fn push(&self, read: Read) -> Result<(), (Read, StoreError)> {
+    pub(super) fn push(&self, read: Read, turn: Turn) -> Result<(), (Read, StoreError)> {
         let mut waiting = self.lock();
         if waiting.1 {
             return Err((read, StoreError::Unavailable("shutting down".to_owned())));
@@ -35,7 +42,10 @@ impl ReadQueue {
         if waiting.0.len() >= limits::READ_QUEUE_MAX {
             return Err((read, StoreError::Busy));
         }
-        waiting.0.push_back(read);
+        match turn {
+            Turn::First => waiting.0.push_front(read),
+            Turn::Last => waiting.0.push_back(read),
+        }
         drop(waiting);
         self.arrived.notify_one();
         Ok(())

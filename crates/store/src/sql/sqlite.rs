@@ -5,6 +5,7 @@ use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 use std::time::Duration;
 
+use domain::limits;
 use rusqlite::types::{ToSqlOutput, ValueRef};
 use rusqlite::{Connection, ErrorCode, OpenFlags, ToSql};
 
@@ -27,27 +28,35 @@ pub(super) struct Conn {
 pub(super) enum Access {
     Write,
     Read,
+    /// Changes nothing at all, not even the file's mode of operation.
+    Look,
 }
 
 impl Conn {
     pub(super) fn open(path: &Path, access: Access) -> Result<Self, Fault> {
-        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE
-            | OpenFlags::SQLITE_OPEN_CREATE
-            | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-        make_private(path);
+        let flags = OpenFlags::SQLITE_OPEN_NO_MUTEX
+            | match access {
+                Access::Write => {
+                    make_private(path);
+                    OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE
+                }
+                Access::Read => OpenFlags::SQLITE_OPEN_READ_WRITE,
+                Access::Look => OpenFlags::SQLITE_OPEN_READ_ONLY,
+            };
         let connection = Connection::open_with_flags(path, flags).map_err(|e| fault(&e))?;
         connection.busy_timeout(BUSY_WAIT).map_err(|e| fault(&e))?;
         connection.set_prepared_statement_cache_capacity(STATEMENTS_KEPT);
-        // WAL lets readers go on beside the writer; FULL makes every commit survive a power cut.
-        connection
-            .execute_batch(
+        let settings = match access {
+            // WAL lets readers go on beside the writer; FULL makes commits survive a power cut.
+            Access::Write => {
                 "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON;
-                 PRAGMA temp_store = MEMORY; PRAGMA cache_size = -16000;",
-            )
-            .map_err(|e| fault(&e))?;
-        if access == Access::Read {
-            connection.execute_batch("PRAGMA query_only = ON").map_err(|e| fault(&e))?;
-        }
+                 PRAGMA temp_store = MEMORY; PRAGMA cache_size = -16000;"
+            }
+            Access::Read | Access::Look => {
+                "PRAGMA query_only = ON; PRAGMA temp_store = MEMORY; PRAGMA cache_size = -16000;"
+            }
+        };
+        connection.execute_batch(settings).map_err(|e| fault(&e))?;
         Ok(Self { connection, spoken: HashMap::new() })
     }
 
@@ -99,6 +108,9 @@ fn bound<'c>(
     args: &[Value],
 ) -> Result<rusqlite::CachedStatement<'c>, Fault> {
     if !spoken.contains_key(sql) {
+        if spoken.len() >= limits::STATEMENTS_PER_CONNECTION_MAX {
+            spoken.clear();
+        }
         spoken.insert(sql.to_owned(), Dialect::Sqlite.speak(sql));
     }
     let mut statement = connection.prepare_cached(&spoken[sql]).map_err(|e| fault(&e))?;

@@ -23,8 +23,14 @@ use crate::{Rt, args};
 const MARK_GROUP: &str = "INSERT INTO store_writers (writer, group_no, seen_at) \
      VALUES ($1, $2, $3) ON CONFLICT (writer) \
      DO UPDATE SET group_no = excluded.group_no, seen_at = excluded.seen_at";
-/// Waits for a transaction of ours that may still be open on the far side: it holds this row.
-const LAST_GROUP: &str = "SELECT group_no FROM store_writers WHERE writer = $1 {for update}";
+/// Adds a row where there is none, and so waits for a transaction of ours that may still be open on
+/// the far side, also for the first one, whose row nobody else can see yet.
+const LAST_GROUP: &str = "INSERT INTO store_writers (writer, group_no, seen_at) \
+     VALUES ($1, 0, $2) ON CONFLICT (writer) DO UPDATE SET seen_at = excluded.seen_at \
+     RETURNING group_no";
+
+/// How often a group is run when the line is lost.
+const ATTEMPTS: usize = 2;
 
 pub(super) struct Writer {
     database: Database,
@@ -35,11 +41,14 @@ pub(super) struct Writer {
     group_no: i64,
     conn: Option<Conn>,
     failed_at: Option<Duration>,
+    /// How many writes fitted into the time of a group lately.
+    fitting: usize,
 }
 
 /// A write of the group at hand, and how its last run ended.
 struct Member {
     job: Job,
+    turn: usize,
     end: End,
 }
 
@@ -52,22 +61,42 @@ enum End {
 
 /// Why a group has no effect (or may have).
 enum Failure {
+    /// Nothing is committed, and no member is to blame.
+    NotBegun(StoreError),
     /// Nothing is committed; another try may help.
     Lost(StoreError),
     /// Nothing is committed, and one of the group is to blame; run one by one.
-    Blame(StoreError),
+    Blame(Fault),
     /// COMMIT was sent and no answer came.
     FateUnknown(StoreError),
 }
 
+impl Failure {
+    fn error(self) -> StoreError {
+        match self {
+            Self::NotBegun(error) | Self::Lost(error) | Self::FateUnknown(error) => error,
+            Self::Blame(fault) => fault.error,
+        }
+    }
+}
+
 impl Writer {
     pub(super) fn new(database: Database, rt: Rt, stats: Arc<Stats>, name: String) -> Self {
-        Self { database, rt, stats, name, group_no: 0, conn: None, failed_at: None }
+        Self {
+            database,
+            rt,
+            stats,
+            name,
+            group_no: 0,
+            conn: None,
+            failed_at: None,
+            fitting: limits::GROUP_WRITES_MAX,
+        }
     }
 
     /// Serves the queue until it is closed and empty.
     pub(super) fn serve(mut self, queue: &Queue) {
-        while let Some(jobs) = queue.take(limits::GROUP_WRITES_MAX) {
+        while let Some(jobs) = queue.take(self.fitting) {
             let left = self.group(jobs);
             queue.put_back(left);
             if self.conn.is_none() {
@@ -79,20 +108,28 @@ impl Writer {
         }
     }
 
-    /// Runs and settles a group; gives back what there was no time for.
+    /// Runs and settles a group; gives back what there was no time for, in the order it came.
     pub(super) fn group(&mut self, jobs: Vec<Job>) -> Vec<Job> {
+        let numbered = jobs.into_iter().enumerate();
         let mut members: Vec<_> =
-            jobs.into_iter().map(|job| Member { job, end: End::NotRun }).collect();
+            numbered.map(|(turn, job)| Member { job, turn, end: End::NotRun }).collect();
         // One fixed order of locks on every node; an organisation's own order is kept.
         members.sort_by_key(|member| member.job.org);
-        let outcome = self.attempt_twice(&mut members);
-        match outcome {
+        match self.attempt_until_settled(&mut members) {
             Ok(()) => self.settle(members),
             Err(Failure::Blame(_)) if members.len() > 1 => {
                 self.stats.count(|s| &s.groups_split);
+                members.sort_by_key(|member| member.turn);
                 members.into_iter().flat_map(|member| self.group(vec![member.job])).collect()
             }
-            Err(Failure::Lost(error) | Failure::Blame(error) | Failure::FateUnknown(error)) => {
+            Err(Failure::Blame(fault)) if fault.kind == FaultKind::HeldVictim => {
+                for member in members {
+                    self.again(member.job);
+                }
+                Vec::new()
+            }
+            Err(failure) => {
+                let error = failure.error();
                 for member in members {
                     fail(member.job, &error);
                 }
@@ -101,18 +138,28 @@ impl Writer {
         }
     }
 
-    /// A lost line is no reason to give up at once: closures can run again.
-    fn attempt_twice(&mut self, members: &mut [Member]) -> Result<(), Failure> {
-        match self.attempt(members) {
-            Err(Failure::Lost(_)) => self.attempt(members),
-            Err(Failure::FateUnknown(error)) => {
-                if self.is_committed().ok_or(Failure::FateUnknown(error))? {
-                    Ok(())
-                } else {
-                    self.attempt(members)
-                }
+    /// A lost line is no reason to give up at once: closures can run again, and the fate of a commit
+    /// can be asked for.
+    fn attempt_until_settled(&mut self, members: &mut [Member]) -> Result<(), Failure> {
+        let mut outcome = self.attempt(members);
+        for _ in 1..ATTEMPTS {
+            match outcome {
+                Err(Failure::Lost(_)) => outcome = self.attempt(members),
+                Err(Failure::FateUnknown(error)) => match self.is_committed() {
+                    Some(true) => return Ok(()),
+                    Some(false) => outcome = self.attempt(members),
+                    None => return Err(Failure::FateUnknown(error)),
+                },
+                settled => return settled,
             }
-            other => other,
+        }
+        match outcome {
+            Err(Failure::FateUnknown(error)) => match self.is_committed() {
+                Some(true) => Ok(()),
+                Some(false) => Err(Failure::Lost(error)),
+                None => Err(Failure::FateUnknown(error)),
+            },
+            settled => settled,
         }
     }
 
@@ -120,18 +167,14 @@ impl Writer {
         self.group_no += 1;
         let (name, group_no, rt) = (self.name.clone(), self.group_no, self.rt.clone());
         let conn = self.connection().map_err(Failure::Lost)?;
-        let ran = begin(conn, &name, group_no, &rt).and_then(|()| run_all(conn, members, &rt));
-        let finished = match ran {
-            Ok(()) => conn.simple("COMMIT").map_err(|fault| match fault.kind {
-                FaultKind::Lost => Failure::FateUnknown(fault.error),
-                _ => Failure::Blame(fault.error),
-            }),
+        let finished = match begin(conn, &name, group_no, &rt) {
+            Ok(()) => finish(conn, members, &rt),
             Err(Fault { kind: FaultKind::Lost, error }) => Err(Failure::Lost(error)),
-            Err(fault) => Err(Failure::Blame(fault.error)),
+            Err(fault) => Err(Failure::NotBegun(fault.error)),
         };
         match &finished {
             Ok(()) => {}
-            Err(Failure::Blame(_)) => conn.abandon(),
+            Err(Failure::Blame(_) | Failure::NotBegun(_)) => conn.abandon(),
             Err(Failure::Lost(error) | Failure::FateUnknown(error)) => {
                 tracing::warn!(writer = self.name, error = %error, "database connection lost");
                 self.conn = None;
@@ -140,35 +183,54 @@ impl Writer {
         finished
     }
 
-    /// Answers the callers. Victims of a deadlock are run again, alone.
-    fn settle(&mut self, members: Vec<Member>) -> Vec<Job> {
-        self.stats.group(members.iter().filter(|m| !matches!(m.end, End::NotRun)).count());
-        let mut left = Vec::new();
-        for Member { job, end } in members {
+    /// Answers the callers. Victims of a deadlock are run again, alone, after the others have heard.
+    fn settle(&mut self, mut members: Vec<Member>) -> Vec<Job> {
+        let ran = members.iter().filter(|member| !matches!(member.end, End::NotRun)).count();
+        self.stats.group(ran);
+        self.fitting = match ran {
+            // Room for everybody: try more next time.
+            ran if ran == members.len() => (self.fitting * 2).min(limits::GROUP_WRITES_MAX),
+            ran => ran.max(1),
+        };
+        members.sort_by_key(|member| member.turn);
+        let (mut left, mut victims) = (Vec::new(), Vec::new());
+        for Member { job, end, .. } in members {
             match end {
                 End::NotRun => left.push(job),
                 End::Decided => (job.settle)(Settled::Decided),
                 End::Failed(error) => fail(job, &error),
-                End::Victim => self.again(job),
+                End::Victim => victims.push(job),
             }
+        }
+        for job in victims {
+            self.again(job);
         }
         left
     }
 
+    /// Runs a write that lost a deadlock again, alone, and answers it.
     fn again(&mut self, job: Job) {
-        let mut alone = [Member { job, end: End::Victim }];
+        let mut alone = [Member { job, turn: 0, end: End::Victim }];
+        let mut outcome = Ok(());
         for _ in 0..limits::DEADLOCK_RETRIES {
             self.stats.count(|s| &s.victims_rerun);
-            let outcome = self.attempt_twice(&mut alone);
-            if outcome.is_err() || !matches!(alone[0].end, End::Victim) {
+            outcome = self.attempt_until_settled(&mut alone);
+            let lost_again = match &outcome {
+                Ok(()) => matches!(alone[0].end, End::Victim),
+                Err(failure) => {
+                    matches!(failure, Failure::Blame(fault) if fault.kind == FaultKind::HeldVictim)
+                }
+            };
+            if !lost_again {
                 break;
             }
         }
-        let [Member { job, end }] = alone;
-        match end {
-            End::Decided => (job.settle)(Settled::Decided),
-            End::Failed(error) => fail(job, &error),
-            End::NotRun | End::Victim => fail(job, &StoreError::Busy),
+        let [Member { job, end, .. }] = alone;
+        match (outcome, end) {
+            (Ok(()), End::Decided) => (job.settle)(Settled::Decided),
+            (Ok(()), End::Failed(error)) => fail(job, &error),
+            (Ok(()), End::NotRun | End::Victim) => fail(job, &StoreError::Busy),
+            (Err(failure), _) => fail(job, &failure.error()),
         }
     }
 
@@ -206,11 +268,11 @@ impl Writer {
     }
 
     fn ask_for_fate(&mut self) -> Result<bool, StoreError> {
-        let (name, group_no) = (self.name.clone(), self.group_no);
+        let (name, group_no, now) = (self.name.clone(), self.group_no, self.rt.now());
         let conn = self.connection()?;
         let fate = conn
             .simple_soon("BEGIN")
-            .and_then(|()| conn.all(LAST_GROUP, args![name]))
+            .and_then(|()| conn.all(LAST_GROUP, args![name, now]))
             .and_then(|rows| conn.simple("COMMIT").map(|()| rows))
             .map_err(|fault| fault.error)?;
         match fate.first() {
@@ -225,56 +287,86 @@ fn begin(conn: &mut Conn, name: &str, group_no: i64, rt: &Rt) -> Result<(), Faul
         // One process, one file: a commit is there or it is not.
         Conn::Sqlite(_) => conn.simple("BEGIN IMMEDIATE"),
         Conn::Postgres(_) => {
-            conn.simple_soon("BEGIN")?;
+            conn.simple_soon("BEGIN ISOLATION LEVEL READ COMMITTED")?;
             conn.exec_soon(MARK_GROUP, args![name, group_no, rt.now()])
         }
     }
 }
 
+/// Runs the members and commits.
+fn finish(conn: &mut Conn, members: &mut [Member], rt: &Rt) -> Result<(), Failure> {
+    run_all(conn, members, rt).map_err(|fault| match fault.kind {
+        FaultKind::Lost => Failure::Lost(fault.error),
+        _ => Failure::Blame(fault),
+    })?;
+    conn.simple("COMMIT").map_err(|fault| match fault.kind {
+        FaultKind::Lost => Failure::FateUnknown(fault.error),
+        _ => Failure::Blame(fault),
+    })
+}
+
 fn run_all(conn: &mut Conn, members: &mut [Member], rt: &Rt) -> Result<(), Fault> {
-    let started = rt.monotonic();
-    let mut heads = HashMap::new();
-    let mut changed = BTreeSet::new();
+    let mut started = rt.monotonic();
+    let mut shared = Shared::default();
     for (at, member) in members.iter_mut().enumerate() {
         member.end = End::NotRun;
         let out_of_time = rt.monotonic().saturating_sub(started) > limits::GROUP_TIME;
-        if at == 0 || !out_of_time {
-            member.end = run_one(conn, &mut member.job, &mut heads, &mut changed)?;
+        if let Some(error) = shared.blocked.get(&member.job.org) {
+            member.end = End::Failed(error.clone());
+        } else if at == 0 || !out_of_time {
+            member.end = run_one(conn, &mut member.job, &mut shared)?;
+            if shared.blocked.contains_key(&member.job.org) {
+                // The time went by waiting for another node, not by work of this group.
+                started = rt.monotonic();
+            }
         }
     }
-    for org in changed {
-        let (sql, args) = heads::saving(org, &heads[&org]);
+    for org in shared.changed {
+        let (sql, args) = heads::saving(org, &shared.heads[&org]);
         conn.exec_soon(sql, &args)?;
     }
     Ok(())
 }
 
-fn run_one(
-    conn: &mut Conn,
-    job: &mut Job,
-    heads: &mut HashMap<OrgId, Head>,
-    changed: &mut BTreeSet<OrgId>,
-) -> Result<End, Fault> {
+/// What the writes of a group hand on to each other.
+#[derive(Default)]
+struct Shared {
+    /// Heads whose lock is held, as the last write left them.
+    heads: HashMap<OrgId, Head>,
+    /// Those that must be written back.
+    changed: BTreeSet<OrgId>,
+    /// Organisations whose head somebody else holds: one write has waited for it, which is enough.
+    blocked: HashMap<OrgId, StoreError>,
+}
+
+fn run_one(conn: &mut Conn, job: &mut Job, shared: &mut Shared) -> Result<End, Fault> {
     conn.simple_soon("SAVEPOINT w")?;
     let mut tx = Tx::new(conn);
-    let verdict = match tx.lock(job.org, heads.get(&job.org).cloned()) {
+    let locked = tx.lock(job.org, shared.heads.get(&job.org).cloned());
+    let verdict = match &locked {
         Ok(()) => catch_unwind(AssertUnwindSafe(|| (job.run)(&mut tx))),
         Err(_) => Ok(Verdict::Undo),
     };
-    let end = match (&tx.fault, verdict) {
-        (Some(fault), _) => match fault.kind {
-            FaultKind::Statement => End::Failed(fault.error.clone()),
+    let end = match (&tx.fault, locked, verdict) {
+        (Some(fault), locked, _) => match fault.kind {
+            FaultKind::Statement => {
+                if locked.is_err() {
+                    shared.blocked.insert(job.org, fault.error.clone());
+                }
+                End::Failed(fault.error.clone())
+            }
             FaultKind::Victim => End::Victim,
-            FaultKind::Lost | FaultKind::Held => return Err(fault.clone()),
+            FaultKind::Lost | FaultKind::Held | FaultKind::HeldVictim => return Err(fault.clone()),
         },
-        (None, Err(_)) => End::Failed(StoreError::Panicked),
-        (None, Ok(Verdict::Undo)) => End::Decided,
-        (None, Ok(Verdict::Keep)) => {
+        (None, Err(error), _) => End::Failed(error),
+        (None, Ok(()), Err(_)) => End::Failed(StoreError::Panicked),
+        (None, Ok(()), Ok(Verdict::Undo)) => End::Decided,
+        (None, Ok(()), Ok(Verdict::Keep)) => {
             if let Some(head) = tx.current_head() {
-                heads.insert(job.org, head.clone());
+                shared.heads.insert(job.org, head.clone());
             }
             if tx.changed_head().is_some() {
-                changed.insert(job.org);
+                shared.changed.insert(job.org);
             }
             conn.simple_soon("RELEASE SAVEPOINT w")?;
             return Ok(End::Decided);

@@ -212,7 +212,6 @@ async fn guarded_updates_never_overdraw(fixture: Fixture) {
 async fn a_panic_fails_its_own_write_only(fixture: Fixture) {
     let store = fixture.store().await;
     let org = new_org(&store, 1).await;
-    std::panic::set_hook(Box::new(|_| ()));
     let (before, panicked, after) = tokio::join!(
         store.write(org, |tx| tx.exec(ADD, args!["before", 1])),
         store.write(org, |tx| -> Result<(), StoreError> {
@@ -291,11 +290,13 @@ async fn a_full_queue_says_busy_and_forgets_nothing(fixture: Fixture) {
     let org = new_org(&store, 1).await;
     let (open, gate) = std::sync::mpsc::channel::<()>();
     let gate = Arc::new(std::sync::Mutex::new(gate));
+    let entered = Arc::new(tokio::sync::Notify::new());
     let blocker = {
-        let store = store.clone();
+        let (store, entered) = (store.clone(), entered.clone());
         fixture.rt.task(async move {
             store
                 .write(org, move |_| {
+                    entered.notify_one();
                     let gate = gate.lock().expect("not poisoned");
                     let _opened = gate.recv_timeout(Duration::from_secs(20));
                     Ok::<_, StoreError>(())
@@ -303,6 +304,7 @@ async fn a_full_queue_says_busy_and_forgets_nothing(fixture: Fixture) {
                 .await
         })
     };
+    entered.notified().await;
     let mut tasks = Vec::new();
     for _ in 0..limits::QUEUE_PER_ORGANISATION_MAX + 100 {
         let store = store.clone();

@@ -12,14 +12,14 @@ use store::{Database, Rt, Store, StoreError, args, migrate};
 use crate::fixture::{ADD, Fixture, count, count_up, in_own_schema, new_org, server};
 use crate::lines::{Commit, Line};
 
-struct Reached {
-    line: Line,
-    store: Store,
-    org: OrgId,
+pub(crate) struct Reached {
+    pub(crate) line: Line,
+    pub(crate) store: Store,
+    pub(crate) org: OrgId,
 }
 
 /// A store that reaches PostgreSQL over a line that can be cut.
-async fn over_a_line() -> Reached {
+pub(crate) async fn over_a_line() -> Reached {
     let url = server("TERN_TEST_POSTGRES");
     let port = url.rsplit_once(':').and_then(|(_, rest)| rest.split_once('/')).expect("a port").0;
     let line = Line::to(port.parse().expect("a number")).await;

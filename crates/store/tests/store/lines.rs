@@ -16,6 +16,8 @@ pub(crate) enum Commit {
     AnswerLost,
     /// It never reaches the server.
     Lost,
+    /// The client is cut off; it reaches the server a little later.
+    Late,
 }
 
 pub(crate) struct Line {
@@ -105,6 +107,14 @@ async fn pass(mut client: TcpStream, state: &State, cuts: &watch::Sender<u32>) {
                     if state.closes_with_the_trap.load(Ordering::SeqCst) {
                         state.closed.store(true, Ordering::SeqCst);
                         cuts.send_modify(|n| *n += 1);
+                    }
+                    if what == Commit::Late {
+                        drop(client);
+                        Rt::real().sleep(Duration::from_millis(600)).await;
+                        let _sent = server.write_all(&up[..n]).await;
+                        // The server must see the line open until it is done.
+                        Rt::real().sleep(Duration::from_secs(3)).await;
+                        return;
                     }
                     if what == Commit::AnswerLost {
                         let _sent = server.write_all(&up[..n]).await;

@@ -3,6 +3,7 @@
 mod conformance;
 mod faults;
 mod fixture;
+mod groups;
 mod lines;
 mod schema;
 mod statements;
