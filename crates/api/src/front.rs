@@ -99,8 +99,15 @@ impl Front {
         self.draining.store(true, Ordering::Relaxed);
     }
 
-    /// Answers a request that came over a connection from `peer`.
-    pub async fn answer(&self, mut request: Request, peer: IpAddr) -> Response {
+    /// Answers a request that came over a connection from `peer`. A client that hangs up does not
+    /// stop it half-way: what was begun is finished, logged and counted.
+    pub async fn answer(self: Arc<Self>, request: Request, peer: IpAddr) -> Response {
+        let rt = self.app.rt().clone();
+        let answer = rt.task(async move { self.answered(request, peer).await }).await;
+        answer.unwrap_or_else(|_| Problem::internal("the handler panicked").into_response())
+    }
+
+    async fn answered(&self, mut request: Request, peer: IpAddr) -> Response {
         let started = self.app.rt().monotonic();
         let client = proxies::client(peer, request.headers(), &self.settings.trusted_proxies);
         let exchange = Exchange::new(domain::hex(&self.app.rt().random::<8>()), client);
@@ -112,11 +119,18 @@ impl Front {
                 problem.into_response()
             }
             None if method == Method::OPTIONS && is_api(&path) => cors::preflight(),
-            None => self.route(request).await,
+            None => match AssertUnwindSafe(self.route(request)).catch_unwind().await {
+                Ok(response) => response,
+                Err(_) => Problem::internal("the handler panicked").into_response(),
+            },
         };
         let headers = response.headers_mut();
         if is_api(&path) {
             cors::open(headers);
+        }
+        if !headers.contains_key(header::ETAG) {
+            // Answers hold keys and other people's data; nobody on the way may keep them.
+            headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
         }
         headers
             .entry(header::X_CONTENT_TYPE_OPTIONS)
@@ -130,11 +144,9 @@ impl Front {
         if let Some(uri) = without_trailing_slash(request.uri()) {
             *request.uri_mut() = uri;
         }
-        let answer = AssertUnwindSafe(self.router.clone().oneshot(request)).catch_unwind().await;
-        match answer {
-            Ok(Ok(response)) => response,
-            Ok(Err(never)) => match never {},
-            Err(_) => Problem::internal("the handler panicked").into_response(),
+        match self.router.clone().oneshot(request).await {
+            Ok(response) => response,
+            Err(never) => match never {},
         }
     }
 

@@ -127,7 +127,7 @@ fn place(error: &serde_json::Error) -> String {
     let kind = match error.classify() {
         Category::Syntax => "syntax",
         Category::Eof => "ends too early",
-        Category::Data => "twice the same key, or nested too deep",
+        Category::Data => "twice the same key, nested too deep, or a NUL",
         Category::Io => "unreadable",
     };
     format!("{kind} at line {} column {}", error.line(), error.column())
@@ -177,7 +177,11 @@ impl<'de> Visitor<'de> for Nested {
         Ok(Json::OddNumber)
     }
 
-    fn visit_str<E>(self, value: &str) -> Result<Json, E> {
+    fn visit_str<E: serde::de::Error>(self, value: &str) -> Result<Json, E> {
+        // One of the databases cannot keep it, and nobody means it.
+        if value.contains('\0') {
+            return Err(E::custom("a NUL in a text"));
+        }
         Ok(Json::Text(value.to_owned()))
     }
 
@@ -250,6 +254,7 @@ mod tests {
             "{\"x\":{\"a\":1,\"A\":2}}",
             "{'a':1}",
             "{\"a\":NaN}",
+            "{\"a\":\"\\u0000\"}",
             deep.as_str(),
             endless.as_str(),
         ] {

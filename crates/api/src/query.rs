@@ -41,8 +41,10 @@ impl Query {
 
 fn decode(text: &str) -> Result<String, Problem> {
     let spaced = text.replace('+', " ");
-    let decoded = percent_decode_str(&spaced).decode_utf8();
-    decoded.map(std::borrow::Cow::into_owned).map_err(|_| Problem::invalid("query"))
+    let decoded = percent_decode_str(&spaced).decode_utf8().ok();
+    // One of the databases cannot keep a NUL, and nobody means it.
+    let plain = decoded.filter(|text| !text.contains('\0'));
+    plain.map(std::borrow::Cow::into_owned).ok_or_else(|| Problem::invalid("query"))
 }
 
 impl<S: Sync> FromRequestParts<S> for Query {
@@ -64,6 +66,7 @@ mod tests {
         assert_eq!(query.one("b"), Some("ä"));
         assert_eq!((query.one("c"), query.one("d"), query.one("e")), (None, None, None));
         assert!(Query::parse(Some("a=%ff")).is_err());
+        assert!(Query::parse(Some("a=%00")).is_err());
     }
 
     #[test]

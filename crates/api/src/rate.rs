@@ -53,6 +53,8 @@ impl Limiter {
             buckets.clear();
         }
         let bucket = buckets.entry(key).or_insert(Bucket { milli: burst, at: now });
+        // The limit may have been lowered since.
+        bucket.milli = bucket.milli.min(burst);
         let passed_ms = u64::try_from(now.saturating_sub(bucket.at).as_millis()).unwrap_or(0);
         if passed_ms > 0 {
             bucket.milli = burst.min(bucket.milli + passed_ms * u64::from(per_second));
@@ -66,7 +68,8 @@ impl Limiter {
             allowed,
             limit: per_second,
             remaining: u32::try_from(bucket.milli / 1_000).unwrap_or(u32::MAX),
-            full_in_ms: i64::try_from((burst - bucket.milli) / u64::from(per_second)).unwrap_or(0),
+            full_in_ms: i64::try_from(burst.saturating_sub(bucket.milli) / u64::from(per_second))
+                .unwrap_or(0),
         }
     }
 }

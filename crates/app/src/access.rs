@@ -1,6 +1,6 @@
 //! Who is calling: the only way from a key to an organisation's data.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::net::IpAddr;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -68,7 +68,8 @@ struct Grant {
     key: KeyId,
     org: OrgId,
     mode: Mode,
-    allow_list: Vec<IpNet>,
+    /// None = from everywhere.
+    allow_list: Option<Vec<IpNet>>,
     rate_limit: Option<u32>,
 }
 
@@ -81,8 +82,8 @@ impl App {
         }
         // A client that speaks IPv4 to an IPv6 socket is still an IPv4 client.
         let from = from.to_canonical();
-        let allowed = grant.allow_list.is_empty()
-            || grant.allow_list.iter().any(|network| network.contains(&from));
+        let allows = |list: &Vec<IpNet>| list.iter().any(|network| network.contains(&from));
+        let allowed = grant.allow_list.as_ref().is_none_or(allows);
         if allowed { Ok(Caller(grant)) } else { Err(Denied::Address) }
     }
 
@@ -100,24 +101,24 @@ impl App {
         }
         let digest = self.vault().digest(key);
         let now = self.rt().monotonic();
-        if let Some(grant) = self.access().remembered(&digest, now) {
-            return Ok(Some(grant));
+        match self.access().remembered(&digest, now) {
+            Memory::Opens(grant) => return Ok(Some(grant)),
+            Memory::Wrong => return Ok(None),
+            Memory::Unsure => {}
         }
         let (grant, epoch) = self
             .store()
             .read(move |tx| Ok::<_, StoreError>((load(tx, &digest)?, epochs::access(tx)?)))
             .await?;
         let grant = grant.map(Arc::new);
-        if let Some(grant) = &grant {
-            self.access().remember(digest, grant.clone(), epoch);
-        }
+        self.access().remember(digest, grant.clone(), epoch);
         Ok(grant)
     }
 
     /// Asks the database whether keys or settings changed anywhere; forgets everything if so.
     pub async fn refresh_access(&self) -> Result<(), StoreError> {
         let asked_at = self.rt().monotonic();
-        let epoch = self.store().read(epochs::access).await?;
+        let epoch = self.store().read_first(epochs::access).await?;
         self.access().confirm(epoch, asked_at);
         Ok(())
     }
@@ -139,21 +140,18 @@ fn load(tx: &mut Tx<'_>, digest: &[u8]) -> Result<Option<Grant>, StoreError> {
     let Some(key) = keys::by_digest(tx, digest)?.filter(|key| key.revoked_at.is_none()) else {
         return Ok(None);
     };
-    let mut grant = Grant {
-        key: key.id,
-        org: key.org,
-        mode: Mode::Live,
-        allow_list: Vec::new(),
-        rate_limit: None,
-    };
+    let mut grant =
+        Grant { key: key.id, org: key.org, mode: Mode::Live, allow_list: None, rate_limit: None };
     if key.org == OrgId::HOUSE {
         return Ok(Some(grant));
     }
     let Some(organisation) = organisations::find(tx, key.org)? else { return Ok(None) };
     grant.mode = organisation.mode;
     grant.rate_limit = organisation.settings.rate_limit;
+    // A list whose entries cannot be read allows nobody rather than everybody.
+    let list = &organisation.settings.ip_allow_list;
     grant.allow_list =
-        organisation.settings.ip_allow_list.iter().filter_map(|text| network(text)).collect();
+        (!list.is_empty()).then(|| list.iter().filter_map(|text| network(text)).collect());
     Ok(Some(grant))
 }
 
@@ -161,6 +159,14 @@ fn load(tx: &mut Tx<'_>, digest: &[u8]) -> Result<Option<Grant>, StoreError> {
 pub fn network(text: &str) -> Option<IpNet> {
     let parsed = text.parse::<IpNet>().or_else(|_| text.parse::<IpAddr>().map(IpNet::from));
     parsed.ok().map(|network| network.trunc())
+}
+
+/// What this node knows of a key.
+enum Memory {
+    Opens(Arc<Grant>),
+    Wrong,
+    /// It must be asked for.
+    Unsure,
 }
 
 /// Keys this node remembers. Trusted only while the epoch was confirmed a moment ago.
@@ -172,24 +178,35 @@ struct Remembered {
     epoch: i64,
     confirmed_at: Option<Duration>,
     grants: HashMap<[u8; 32], Arc<Grant>>,
+    wrong: HashSet<[u8; 32]>,
 }
 
 impl Cache {
-    fn remembered(&self, digest: &[u8; 32], now: Duration) -> Option<Arc<Grant>> {
+    fn remembered(&self, digest: &[u8; 32], now: Duration) -> Memory {
         let remembered = self.lock();
         let fresh = |at: Duration| now.saturating_sub(at) < limits::EPOCH_TRUST;
         if !remembered.confirmed_at.is_some_and(fresh) {
-            return None;
+            return Memory::Unsure;
         }
-        remembered.grants.get(digest).cloned()
+        if remembered.wrong.contains(digest) {
+            return Memory::Wrong;
+        }
+        remembered.grants.get(digest).cloned().map_or(Memory::Unsure, Memory::Opens)
     }
 
-    fn remember(&self, digest: [u8; 32], grant: Arc<Grant>, epoch: i64) {
+    fn remember(&self, digest: [u8; 32], grant: Option<Arc<Grant>>, epoch: i64) {
         let mut remembered = self.lock();
         // What was read under another epoch than the confirmed one may be stale already.
         if remembered.epoch != epoch {
             return;
         }
+        let Some(grant) = grant else {
+            if remembered.wrong.len() >= limits::WRONG_KEYS_MAX {
+                remembered.wrong.clear();
+            }
+            remembered.wrong.insert(digest);
+            return;
+        };
         if remembered.grants.len() >= limits::KEY_CACHE_MAX {
             remembered.grants.clear();
         }
@@ -200,6 +217,7 @@ impl Cache {
         let mut remembered = self.lock();
         if remembered.epoch != epoch {
             remembered.grants.clear();
+            remembered.wrong.clear();
             remembered.epoch = epoch;
         }
         remembered.confirmed_at = Some(asked_at);

@@ -36,7 +36,7 @@ impl App {
                 ))
             })
             .await?;
-        let balances = Balances::of(&head, organisation.currency);
+        let balances = Balances::of(&head, organisation.currency, self.now());
         Ok(Account { organisation, balances, api_key: self.opened(org, sealed)?, users })
     }
 }

@@ -115,7 +115,8 @@ impl App {
                 }
                 new.insert(tx)?;
                 let mut key = new.key.clone();
-                if primary {
+                // The first key is the one that is shown and signs.
+                if primary || keys::primary(tx, org)?.is_none() {
                     keys::make_primary(tx, org, key.id, act.at)?;
                     key.primary_at = Some(act.at);
                 }

@@ -120,10 +120,13 @@ pub struct Balances {
 }
 
 impl Balances {
-    pub(crate) fn of(head: &store::Head, currency: Currency) -> Self {
+    /// What there is at the wall-clock time `now`. Credit that has expired pays for nothing.
+    pub(crate) fn of(head: &store::Head, currency: Currency, now: Timestamp) -> Self {
+        let expired = |at: Timestamp| at <= head.clock(now);
+        let is_valid = !head.test_credit_expires_at.is_some_and(expired);
         Self {
             balance: Money::minor(head.balance, currency),
-            test_credit: Money::minor(head.test_credit, currency),
+            test_credit: Money::minor(if is_valid { head.test_credit } else { 0 }, currency),
             test_credit_expires_at: head.test_credit_expires_at,
         }
     }

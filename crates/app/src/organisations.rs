@@ -1,8 +1,10 @@
 //! Organisations: made, listed and changed by the operator.
 
+use std::collections::HashMap;
+
 use domain::contact::CallbackUrl;
 use domain::organisation::{CallbackVersion, Profile, Settings, UsageEvents};
-use domain::{Currency, Mode, OrgId, Organisation, Secret, limits};
+use domain::{Currency, Mode, OrgId, Organisation, Secret, Timestamp, limits};
 use store::{StoreError, Tx, epochs, heads, organisations};
 
 use crate::keys::Purpose;
@@ -70,12 +72,22 @@ impl App {
         currency: &str,
         change: &Change,
     ) -> Result<(Detail, Secret<String>), Error> {
+        self.add_organisation_as(self.org_id(), actor, (mode, currency), change).await
+    }
+
+    pub(crate) async fn add_organisation_as(
+        &self,
+        id: OrgId,
+        actor: Actor,
+        (mode, currency): (Mode, &str),
+        change: &Change,
+    ) -> Result<(Detail, Secret<String>), Error> {
         let currency = Currency::parse(currency).map_err(|_| Error::Field {
             field: "currency",
             why: "must be three capital letters such as USD",
         })?;
         let mut organisation = Organisation {
-            id: self.org_id(),
+            id,
             mode,
             currency,
             profile: Profile::default(),
@@ -89,16 +101,15 @@ impl App {
         let mut key = self.new_key(organisation.id, Purpose::Reseller(mode), "first key");
         key.key.primary_at = Some(key.key.created_at);
         let text = key.text.clone();
-        let act = self.act(actor, "organisation.add");
+        let (act, now) = (self.act(actor, "organisation.add"), self.now());
         let detail = self
             .store()
             .write(OrgId::HOUSE, move |tx| {
-                let id = organisation.id;
                 heads::insert(tx, id)?;
                 organisations::insert(tx, &organisation)?;
                 key.insert(tx)?;
                 act.note(tx, Some(id), id, &organisation.profile.name)?;
-                detail(tx, id)
+                detail(tx, id, now)
             })
             .await?;
         Ok((detail, text))
@@ -110,18 +121,25 @@ impl App {
         after: Option<OrgId>,
         most: i64,
     ) -> Result<Vec<Detail>, Error> {
-        let after = after.unwrap_or(OrgId::HOUSE);
+        let (after, now) = (after.unwrap_or(OrgId::HOUSE), self.now());
         self.store()
             .read(move |tx| {
                 let page = organisations::page(tx, after, most)?;
-                page.into_iter().map(|organisation| with_balances(tx, organisation)).collect()
+                // Every organisation has a head, and only the house has one without being one.
+                let heads: HashMap<_, _> = heads::page(tx, after, most)?.into_iter().collect();
+                let detail = |organisation: Organisation| {
+                    let head = heads.get(&organisation.id).ok_or(Error::Unknown)?;
+                    Ok(with_balances(organisation, head, now))
+                };
+                page.into_iter().map(detail).collect()
             })
             .await
     }
 
     /// One organisation.
     pub async fn organisation(&self, id: OrgId) -> Result<Detail, Error> {
-        self.store().read(move |tx| detail(tx, id)).await
+        let now = self.now();
+        self.store().read(move |tx| detail(tx, id, now)).await
     }
 
     /// Changes what is named, leaves the rest.
@@ -143,7 +161,7 @@ impl App {
                 organisations::update(tx, &organisation)?;
                 epochs::bump_access(tx)?;
                 act.note(tx, Some(id), id, &change.named().join(" "))?;
-                with_balances(tx, organisation)
+                detail(tx, id, act.at)
             })
             .await?;
         self.forget().await;
@@ -151,14 +169,14 @@ impl App {
     }
 }
 
-fn detail(tx: &mut Tx<'_>, id: OrgId) -> Result<Detail, Error> {
+fn detail(tx: &mut Tx<'_>, id: OrgId, now: Timestamp) -> Result<Detail, Error> {
     let organisation = organisations::find(tx, id)?.ok_or(Error::Unknown)?;
-    with_balances(tx, organisation)
+    let head = heads::find(tx, id)?.ok_or(Error::Unknown)?;
+    Ok(with_balances(organisation, &head, now))
 }
 
-fn with_balances(tx: &mut Tx<'_>, organisation: Organisation) -> Result<Detail, Error> {
-    let head = heads::find(tx, organisation.id)?.ok_or(Error::Unknown)?;
-    Ok(Detail { balances: Balances::of(&head, organisation.currency), organisation })
+fn with_balances(organisation: Organisation, head: &store::Head, now: Timestamp) -> Detail {
+    Detail { balances: Balances::of(head, organisation.currency, now), organisation }
 }
 
 impl Change {

@@ -53,7 +53,7 @@ pub struct NewUser {
 impl App {
     /// Adds a person to an organisation, or to the house.
     pub async fn add_user(&self, actor: Actor, org: OrgId, new: NewUser) -> Result<User, Error> {
-        let user = self.checked(new)?;
+        let user = self.checked_user(new)?;
         let act = self.act(actor, "user.add");
         self.store()
             .write(OrgId::HOUSE, move |tx| {
@@ -105,7 +105,7 @@ impl App {
             .await
     }
 
-    fn checked(&self, new: NewUser) -> Result<User, Error> {
+    pub(crate) fn checked_user(&self, new: NewUser) -> Result<User, Error> {
         let texts = [
             ("firstName", &new.first_name),
             ("lastName", &new.last_name),

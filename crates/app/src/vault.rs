@@ -85,11 +85,16 @@ impl Vault {
             STANDARD.encode(rt.random::<32>()),
             STANDARD.encode(rt.random::<32>()),
         );
-        let mut options = fs::OpenOptions::new();
-        let mut file =
-            options.write(true).create_new(true).mode(0o600).open(path).map_err(in_file)?;
-        file.write_all(text.as_bytes()).and_then(|()| file.sync_all()).map_err(in_file)?;
-        Self::load(path)
+        // Written aside and then linked: a torn file would lock every key out. Two nodes that start
+        // at once end up with one file, the first.
+        let aside = path.with_extension(format!("new-{}", domain::hex(&rt.random::<4>())));
+        write_aside(&aside, &text).map_err(in_file)?;
+        let linked = fs::hard_link(&aside, path);
+        let _left_over = fs::remove_file(&aside);
+        match linked {
+            Err(cause) if cause.kind() != std::io::ErrorKind::AlreadyExists => Err(in_file(cause)),
+            _ => Self::load(path),
+        }
     }
 
     /// The digest a key is found by. Keyed, so that guesses cannot be tried on a copied database.
@@ -132,6 +137,17 @@ impl Vault {
         let key = self.keys.get(&sealed.vault_key)?;
         let text = key.open_in_place(nonce, Aad::from(associated(org, id)), &mut bytes).ok()?;
         String::from_utf8(text.to_vec()).ok().map(Secret::new)
+    }
+}
+
+fn write_aside(path: &Path, text: &str) -> std::io::Result<()> {
+    let mut options = fs::OpenOptions::new();
+    let mut file = options.write(true).create_new(true).mode(0o600).open(path)?;
+    file.write_all(text.as_bytes())?;
+    file.sync_all()?;
+    match path.parent() {
+        Some(folder) if !folder.as_os_str().is_empty() => fs::File::open(folder)?.sync_all(),
+        _ => Ok(()),
     }
 }
 

@@ -7,7 +7,7 @@ use clap::{Args, Parser, Subcommand};
 
 use crate::commands::{key, org, user};
 use crate::config::{Config, Flags};
-use crate::{demo, doctor, logs, serve};
+use crate::{config, demo, doctor, logs, serve};
 
 /// Tern: eSIM provisioning that you host yourself.
 #[derive(Parser)]
@@ -72,10 +72,13 @@ pub fn main() -> ExitCode {
         Ok(runtime) => runtime,
         Err(error) => return failed(&format!("no runtime: {error}")),
     };
-    match runtime.block_on(run(cli)) {
+    let code = match runtime.block_on(run(cli)) {
         Ok(code) => code,
         Err(text) => failed(&text),
-    }
+    };
+    // Threads that wait for a database that hangs do not keep the process.
+    runtime.shutdown_background();
+    code
 }
 
 fn failed(text: &str) -> ExitCode {
@@ -94,7 +97,7 @@ async fn run(cli: Cli) -> Result<ExitCode, String> {
         database: cli.global.database,
         listen,
     };
-    let config = Config::load(&flags, std::env::vars())?;
+    let config = Config::load(&flags, config::environment())?;
     let json = cli.global.json;
     if !matches!(cli.command, Command::Serve { .. } | Command::Demo { .. }) {
         logs::start(config.log_format, crate::config::LogLevel::Warn);

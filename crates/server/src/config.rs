@@ -76,9 +76,11 @@ impl Config {
             Some(path) => read(path)?,
             None => toml::Table::new(),
         };
+        let known = toml::Table::try_from(Self::default()).unwrap_or_default();
         for (name, value) in environment {
             let Some(setting) = name.strip_prefix("TERN_").map(str::to_lowercase) else { continue };
-            if is_ours_but_no_setting(&setting) {
+            // Others set variables of that prefix too, for a service of that name.
+            if !known.contains_key(&setting) {
                 continue;
             }
             let value = if setting == "trusted_proxies" { list(&value) } else { value.into() };
@@ -129,9 +131,10 @@ impl Config {
     }
 }
 
-/// Variables of the tests and of the command line itself.
-fn is_ours_but_no_setting(name: &str) -> bool {
-    name == "config" || name == "bin" || name.starts_with("test_")
+/// The variables of this process that are text.
+pub(crate) fn environment() -> impl Iterator<Item = (String, String)> {
+    std::env::vars_os()
+        .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
 }
 
 fn list(text: &str) -> toml::Value {
@@ -175,8 +178,11 @@ mod tests {
     #[test]
     fn the_environment_overrides_the_file_and_flags_override_both() {
         let file = "listen = \"127.0.0.1:1\"\ndatabase = \"a.db\"";
-        let environment =
-            [("TERN_LISTEN", "127.0.0.1:2"), ("TERN_TRUSTED_PROXIES", "10.0.0.0/8, ::1")];
+        let environment = [
+            ("TERN_LISTEN", "127.0.0.1:2"),
+            ("TERN_PORT", "tcp://10.0.0.1:80"),
+            ("TERN_TRUSTED_PROXIES", "10.0.0.0/8, ::1"),
+        ];
         let config = load(file, &environment).expect("settings");
         assert_eq!((config.listen.as_str(), config.database.as_str()), ("127.0.0.1:2", "a.db"));
         assert_eq!(config.trusted_proxies.len(), 2);

@@ -7,9 +7,9 @@ use api::Front;
 use app::Rt;
 use axum::body::Body;
 use domain::limits;
+use hyper::server::conn::{http1, http2};
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
-use hyper_util::server::conn::auto;
 use hyper_util::server::graceful::{GracefulShutdown, Watcher};
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpListener, TcpStream};
@@ -42,9 +42,12 @@ impl Door {
         let room = Arc::new(Semaphore::new(limits::CONNECTIONS_MAX));
         let graceful = GracefulShutdown::new();
         loop {
-            let Ok(permit) = room.clone().acquire_owned().await else { return };
-            let accepted = tokio::select! {
-                accepted = self.listener.accept() => accepted,
+            let next = async {
+                let permit = room.clone().acquire_owned().await;
+                (permit, self.listener.accept().await)
+            };
+            let (permit, accepted) = tokio::select! {
+                next = next => next,
                 _ = stop.wait_for(|stop| *stop) => break,
             };
             // Out of file descriptors, or a client gone already: the next one may be fine.
@@ -75,20 +78,28 @@ async fn connection(
 ) {
     // Small answers must not wait for more.
     let _unsupported = socket.set_nodelay(true);
-    match tls {
-        None => requests(socket, peer, front, open).await,
-        Some(tls) => {
-            let shake = tokio::time::timeout(limits::TLS_HANDSHAKE, tls.accept(socket)).await;
-            if let Ok(Ok(stream)) = shake {
-                requests(stream, peer, front, open).await;
-            }
-        }
+    let Some(tls) = tls else { return requests(socket, peer, Protocol::Http1, front, open).await };
+    let shake = tokio::time::timeout(limits::TLS_HANDSHAKE, tls.accept(socket)).await;
+    if let Ok(Ok(stream)) = shake {
+        let protocol = match stream.get_ref().1.alpn_protocol() {
+            Some(b"h2") => Protocol::Http2,
+            _ => Protocol::Http1,
+        };
+        requests(stream, peer, protocol, front, open).await;
     }
+}
+
+/// Agreed on in the TLS handshake. Without TLS it is HTTP/1.1: guessing from the first bytes would
+/// wait for them without a limit.
+enum Protocol {
+    Http1,
+    Http2,
 }
 
 async fn requests(
     stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static,
     peer: SocketAddr,
+    protocol: Protocol,
     front: Arc<Front>,
     open: Watcher,
 ) {
@@ -99,17 +110,28 @@ async fn requests(
             Ok::<_, std::convert::Infallible>(answer)
         }
     });
-    let mut builder = auto::Builder::new(TokioExecutor::new());
-    builder
-        .http1()
-        .timer(TokioTimer::new())
-        .header_read_timeout(limits::HEADER_READ)
-        .max_headers(HEADERS_READ_MAX)
-        .max_buf_size(BUFFER_BYTES_MAX);
-    let header_list = u32::try_from(BUFFER_BYTES_MAX).unwrap_or(u32::MAX);
-    builder.http2().timer(TokioTimer::new()).max_header_list_size(header_list);
-    let serving = builder.serve_connection(TokioIo::new(stream), service).into_owned();
-    if let Err(error) = open.watch(serving).await {
+    let (io, timer) = (TokioIo::new(stream), TokioTimer::new());
+    let ended = match protocol {
+        Protocol::Http1 => {
+            let mut builder = http1::Builder::new();
+            builder
+                .timer(timer)
+                .header_read_timeout(limits::HEADER_READ)
+                .max_headers(HEADERS_READ_MAX)
+                .max_buf_size(BUFFER_BYTES_MAX);
+            open.watch(builder.serve_connection(io, service)).await
+        }
+        Protocol::Http2 => {
+            let mut builder = http2::Builder::new(TokioExecutor::new());
+            builder
+                .timer(timer)
+                .keep_alive_interval(limits::HEADER_READ)
+                .keep_alive_timeout(limits::HEADER_READ)
+                .max_header_list_size(u32::try_from(BUFFER_BYTES_MAX).unwrap_or(u32::MAX));
+            open.watch(builder.serve_connection(io, service)).await
+        }
+    };
+    if let Err(error) = ended {
         tracing::debug!(error = %error, "connection ended");
     }
 }

@@ -9,6 +9,23 @@ use store::{Rt, Store, migrate};
 
 use crate::config::Config;
 
+/// Opens a service that has been started before. Makes and changes nothing.
+pub(crate) async fn open_existing(config: &Config) -> Result<App, String> {
+    let database = config.database()?;
+    let schema = migrate::current(&database).map_err(|error| error.to_string())?;
+    match schema {
+        None => Err("there is no database here yet\n  next: check --data and --database, or make \
+                     one with `tern serve` or `tern org add`"
+            .to_owned()),
+        Some(schema) if schema != migrate::newest() => Err(format!(
+            "the database has schema {schema}, this program works with {}\n  next: start \
+             `tern serve` of this version once, or use the version that serves",
+            migrate::newest()
+        )),
+        Some(_) => open(config).await,
+    }
+}
+
 /// Opens the service, making what a first start needs.
 pub(crate) async fn open(config: &Config) -> Result<App, String> {
     let rt = Rt::real();

@@ -76,9 +76,11 @@ impl Ink {
     }
 }
 
-/// Writes a file that only its owner can read; refuses to overwrite one.
+/// Writes a file that only its owner can read, in place of one that was left behind.
 pub(crate) fn write_secret(path: &Path, text: &str) -> Result<(), String> {
     let in_file = |error: std::io::Error| format!("{}: {error}", path.display());
+    // Not overwritten in place: the old one's mode may be wider.
+    let _none = fs::remove_file(path);
     let mut options = fs::OpenOptions::new();
     let mut file = options.write(true).create_new(true).mode(0o600).open(path).map_err(in_file)?;
     file.write_all(text.as_bytes()).and_then(|()| file.sync_all()).map_err(in_file)

@@ -4,8 +4,9 @@ use std::path::Path;
 use std::sync::Arc;
 
 use api::{Front, Settings, versions};
+use app::house::FirstStart;
 use app::{App, Rt};
-use domain::Secret;
+use domain::limits;
 use portal::docs;
 use tokio::net::TcpListener;
 use tokio::signal::unix::{SignalKind, signal};
@@ -86,16 +87,23 @@ impl Service {
         }
         tracing::info!("draining");
         self.front.drain();
-        let _nobody_listens = stop.send(true);
+        let drained = async {
+            // Whoever asks `/readyz` hears it before connections are refused.
+            rt.sleep(limits::FAREWELL).await;
+            let _nobody_listens = stop.send(true);
+            serving.await
+        };
         tokio::select! {
-            _ = serving => {}
+            _ = drained => {}
             _ = terminate.recv() => {}
             _ = interrupt.recv() => {}
         }
         for task in background {
             task.abort();
         }
-        self.app.store().close().await;
+        if tokio::time::timeout(limits::CLOSE, self.app.store().close()).await.is_err() {
+            tracing::warn!("the database did not answer in time; leaving without it");
+        }
         tracing::info!("stopped");
         Ok(())
     }
@@ -125,27 +133,30 @@ fn pages() -> axum::Router {
 /// At the first start: an operator key and a console user, written to a file only its owner can
 /// read. A log is no place for secrets.
 async fn greet_first_operator(app: &App, config: &Config) -> Result<(), String> {
-    let key = app.first_operator_key().await.map_err(|error| error.to_string())?;
-    let password =
-        app.first_console_user(&config.console_email).await.map_err(|error| error.to_string())?;
-    if key.is_none() && password.is_none() {
-        return Ok(());
-    }
-    let shown = |secret: Option<Secret<String>>| {
-        secret.map_or_else(|| "made earlier".to_owned(), |secret| secret.expose().clone())
-    };
-    let text = format!(
-        "Made at the first start of Tern. Note them and delete this file.\n\n\
-         operator key      {}\nconsole e-mail    {}\nconsole password  {}\n",
-        shown(key),
-        config.console_email,
-        shown(password),
-    );
     let path = config.data.join("first-start.txt");
-    output::write_secret(&path, &text)?;
-    tracing::warn!(
-        file = %path.display(),
-        "the first operator key and console password are in this file; read it, then delete it"
-    );
+    let keep = |made: &FirstStart| {
+        let text = format!(
+            "Made at the first start of Tern. Note them and delete this file.\n\n\
+             operator key      {}\nconsole e-mail    {}\nconsole password  {}\n",
+            made.operator_key.expose(),
+            config.console_email,
+            made.console_password.expose(),
+        );
+        output::write_secret(&path, &text)
+    };
+    let existed = path.exists();
+    let made = app.first_start(&config.console_email, keep).await;
+    if !existed && !matches!(made, Ok(true)) {
+        // Another node was quicker, or nothing was made: what was put away opens nothing.
+        let _none = std::fs::remove_file(&path);
+    }
+    match made {
+        Ok(true) => tracing::warn!(
+            file = %path.display(),
+            "the first operator key and console password are in this file; read it, then delete it"
+        ),
+        Ok(false) => {}
+        Err(error) => return Err(error.to_string()),
+    }
     Ok(())
 }

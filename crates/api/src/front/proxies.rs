@@ -2,7 +2,7 @@
 
 use std::net::IpAddr;
 
-use http::HeaderMap;
+use http::{HeaderMap, HeaderValue};
 use ipnet::IpNet;
 
 /// The client's address: the connection's own, unless that is a trusted proxy; then the nearest
@@ -13,10 +13,13 @@ pub(super) fn client(peer: IpAddr, headers: &HeaderMap, trusted: &[IpNet]) -> Ip
     if !is_proxy(&peer) {
         return peer;
     }
-    let lines = headers.get_all("x-forwarded-for").iter().filter_map(|line| line.to_str().ok());
-    let mut hops: Vec<&str> = lines.flat_map(|line| line.split(',')).map(str::trim).collect();
+    let lines: Vec<_> =
+        headers.get_all("x-forwarded-for").iter().map(HeaderValue::as_bytes).collect();
+    // From the nearest hop on. Each is read by itself: what a client wrote in front of it, however
+    // odd, changes nothing.
+    let hops = lines.iter().rev().flat_map(|line| line.rsplit(|byte| *byte == b','));
     let mut nearest = peer;
-    while let Some(hop) = hops.pop() {
+    for hop in hops {
         let Some(address) = parse(hop) else { break };
         nearest = address;
         if !is_proxy(&address) {
@@ -27,7 +30,8 @@ pub(super) fn client(peer: IpAddr, headers: &HeaderMap, trusted: &[IpNet]) -> Ip
 }
 
 /// An address, or one with a port, as some proxies write it.
-fn parse(hop: &str) -> Option<IpAddr> {
+fn parse(hop: &[u8]) -> Option<IpAddr> {
+    let hop = std::str::from_utf8(hop).ok()?.trim();
     let bare = hop.trim_start_matches('[').trim_end_matches(']');
     let address = bare.parse::<IpAddr>().ok();
     let with_port = || hop.parse::<std::net::SocketAddr>().ok().map(|socket| socket.ip());
@@ -36,14 +40,18 @@ fn parse(hop: &str) -> Option<IpAddr> {
 
 #[cfg(test)]
 mod tests {
-    use http::HeaderValue;
-
     use super::*;
 
-    fn seen(peer: &str, forwarded: &[&'static str]) -> String {
+    fn seen(peer: &str, forwarded: &[&str]) -> String {
+        let lines: Vec<_> = forwarded.iter().map(|line| line.as_bytes()).collect();
+        seen_bytes(peer, &lines)
+    }
+
+    fn seen_bytes(peer: &str, forwarded: &[&[u8]]) -> String {
         let mut headers = HeaderMap::new();
         for line in forwarded {
-            headers.append("x-forwarded-for", HeaderValue::from_static(line));
+            let value = HeaderValue::from_bytes(line).expect("a header");
+            headers.append("x-forwarded-for", value);
         }
         let trusted = ["10.0.0.0/8".parse().expect("a network")];
         client(peer.parse().expect("an address"), &headers, &trusted).to_string()
@@ -63,5 +71,6 @@ mod tests {
         assert_eq!(seen("10.0.0.1", &["203.0.113.9", "198.51.100.7"]), "198.51.100.7");
         assert_eq!(seen("10.0.0.1", &["198.51.100.7, nonsense"]), "10.0.0.1");
         assert_eq!(seen("10.0.0.1", &["198.51.100.7:4711"]), "198.51.100.7");
+        assert_eq!(seen_bytes("10.0.0.1", &[b"\xff, 198.51.100.7"]), "198.51.100.7");
     }
 }

@@ -83,7 +83,7 @@ pub(crate) struct Fields {
     /// SMS sender it may use; may be repeated.
     #[arg(long = "sender")]
     senders: Option<Vec<String>>,
-    /// Address or network its keys work from; may be repeated.
+    /// Address or network its keys work from; may be repeated; '' for everywhere.
     #[arg(long = "allow-ip")]
     ip_allow_list: Option<Vec<String>>,
     /// Requests per second and key; 0 for no limit of its own.
@@ -105,19 +105,28 @@ impl Fields {
             business_type: self.business_type,
             website: self.website,
             product_description: self.product_description,
-            groups: self.groups,
+            groups: self.groups.map(without_empty),
             callback_url: self.callback_url,
             callback_version: self.callback_version,
             usage_events: self.usage_events,
-            senders: self.senders,
-            ip_allow_list: self.ip_allow_list,
+            senders: self.senders.map(without_empty),
+            ip_allow_list: self.ip_allow_list.map(without_empty),
             rate_limit: self.rate_limit,
         }
     }
 }
 
+/// `--allow-ip ''` empties the list.
+fn without_empty(mut texts: Vec<String>) -> Vec<String> {
+    texts.retain(|text| !text.is_empty());
+    texts
+}
+
 pub(crate) async fn run(command: Command, config: &Config, json: bool) -> Result<(), String> {
-    let app = opened::open(config).await?;
+    let app = match command {
+        Command::Add { .. } => opened::open(config).await?,
+        _ => opened::open_existing(config).await?,
+    };
     let text = |error: app::organisations::Error| error.to_string();
     match command {
         Command::Add { name, currency, sandbox, fields } => {

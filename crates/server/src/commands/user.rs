@@ -53,7 +53,10 @@ pub(crate) enum Command {
 }
 
 pub(crate) async fn run(command: Command, config: &Config, json: bool) -> Result<(), String> {
-    let app = opened::open(config).await?;
+    let app = match command {
+        Command::Add { .. } => opened::open(config).await?,
+        _ => opened::open_existing(config).await?,
+    };
     let actor = Actor::CommandLine;
     let text = |error: Error| error.to_string();
     match command {
