@@ -5,10 +5,10 @@ use axum::extract::State;
 use domain::organisation::Profile;
 use domain::{Money, User};
 use serde::Serialize;
-use serde_json::Number;
 
 use crate::caller::By;
 use crate::json::{Answer, ok};
+use crate::money::Amount;
 use crate::problem::Problem;
 use crate::routes::{Surface, operations};
 use crate::versions::{Change, Version};
@@ -49,8 +49,8 @@ struct Organisation {
     notes: String,
     groups: Vec<String>,
     currency: String,
-    balance: Number,
-    test_credit: Number,
+    balance: Amount,
+    test_credit: Amount,
     test_credit_expiry: Option<String>,
     business_type: String,
     website: String,

@@ -64,9 +64,9 @@ impl Front {
             open_metrics: settings.open_metrics,
         };
         let router = routes::router(&api)
-            .merge(contract::router().layer(middleware::from_fn(routes::note_route)))
-            .merge(health::router(health).layer(middleware::from_fn(routes::note_route)))
-            .merge(pages.layer(middleware::from_fn(routes::note_route)))
+            .merge(open(contract::router()))
+            .merge(open(health::router(health)))
+            .merge(open(pages))
             .fallback(|| async { Problem::unknown_route() });
         Self { app, router, settings, metrics, draining }
     }
@@ -87,7 +87,7 @@ impl Front {
         };
         Self {
             app: self.app.clone(),
-            router: health::router(state).fallback(|| async { Problem::unknown_route() }),
+            router: open(health::router(state)).fallback(|| async { Problem::unknown_route() }),
             settings: self.settings.clone(),
             metrics: self.metrics.clone(),
             draining: self.draining.clone(),
@@ -119,10 +119,7 @@ impl Front {
                 problem.into_response()
             }
             None if method == Method::OPTIONS && is_api(&path) => cors::preflight(),
-            None => match AssertUnwindSafe(self.route(request)).catch_unwind().await {
-                Ok(response) => response,
-                Err(_) => Problem::internal("the handler panicked").into_response(),
-            },
+            None => self.route_with_body(request).await,
         };
         let headers = response.headers_mut();
         if is_api(&path) {
@@ -138,6 +135,23 @@ impl Front {
         exchange.finish(headers, self.app.rt().now());
         self.record(&exchange, &method, &response, started);
         response
+    }
+
+    /// A body that is announced as too large is kept away from the handler, which asks for route
+    /// and key first, and read away afterwards.
+    async fn route_with_body(&self, mut request: Request) -> Response {
+        let mut too_large = None;
+        if announced(request.headers()) > limits::BODY_BYTES_MAX as u64 {
+            let (mut parts, body) = request.into_parts();
+            parts.extensions.insert(body::TooLarge);
+            too_large = Some(body);
+            request = Request::from_parts(parts, axum::body::Body::empty());
+        }
+        let response = AssertUnwindSafe(self.route(request)).catch_unwind().await;
+        if let Some(body) = too_large {
+            body::discard(body, self.app.rt()).await;
+        }
+        response.unwrap_or_else(|_| Problem::internal("the handler panicked").into_response())
     }
 
     async fn route(&self, mut request: Request) -> Response {
@@ -187,6 +201,13 @@ impl Front {
     }
 }
 
+/// Routes that need no key: noted in the log, and refusing other methods like all others.
+fn open(router: Router) -> Router {
+    router
+        .method_not_allowed_fallback(|| async { Problem::method_not_allowed() })
+        .layer(middleware::from_fn(routes::note_route))
+}
+
 /// What is refused before anybody looks at it.
 fn refusal(request: &Request) -> Option<Problem> {
     let headers = request.headers();
@@ -199,7 +220,7 @@ fn refusal(request: &Request) -> Option<Problem> {
     if length > limits::URI_BYTES_MAX {
         return Some(Problem::bad_request("uri-too-long", "path or query too long"));
     }
-    (announced(headers) > limits::BODY_BYTES_MAX as u64).then(Problem::too_large)
+    None
 }
 
 fn announced(headers: &HeaderMap) -> u64 {

@@ -59,8 +59,12 @@ fn page_size(query: &Query) -> Result<i64, Problem> {
     Ok(size.unwrap_or(limits::OPERATOR_PAGE_DEFAULT))
 }
 
-/// The cursor of the next page, when this one is full.
-fn next<T>(rows: &[T], size: i64, cursor: impl Fn(&T) -> String) -> Option<String> {
-    let full = i64::try_from(rows.len()).is_ok_and(|count| count == size);
-    rows.last().filter(|_| full).map(cursor)
+/// Cuts the rows to a page and says the cursor of the next one. One row more than the page was
+/// read, so that the last page says that it is the last.
+fn page<T>(mut rows: Vec<T>, size: i64, cursor: impl Fn(&T) -> String) -> (Vec<T>, Option<String>) {
+    let size = usize::try_from(size).unwrap_or(usize::MAX);
+    let is_last = rows.len() <= size;
+    rows.truncate(size);
+    let next = rows.last().filter(|_| !is_last).map(cursor);
+    (rows, next)
 }

@@ -52,6 +52,11 @@ impl Problem {
         Self::new(StatusCode::NOT_FOUND, "unknown-route", "no such route")
     }
 
+    pub(crate) fn method_not_allowed() -> Self {
+        let status = StatusCode::METHOD_NOT_ALLOWED;
+        Self::new(status, "method-not-allowed", "method not allowed")
+    }
+
     pub(crate) fn too_large() -> Self {
         Self::new(StatusCode::PAYLOAD_TOO_LARGE, "body-too-large", "request body too large")
     }

@@ -5,7 +5,7 @@ use axum::extract::{MatchedPath, Request, State};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{MethodRouter, delete, get, patch, post};
 use axum::{Router, middleware};
-use http::{Method, StatusCode};
+use http::Method;
 
 use crate::front::Exchange;
 use crate::problem::Problem;
@@ -192,6 +192,5 @@ fn other_method(surface: Surface, request: &Request) -> Response {
     if elsewhere {
         return Problem::unknown_route().into_response();
     }
-    let status = StatusCode::METHOD_NOT_ALLOWED;
-    Problem::new(status, "method-not-allowed", "method not allowed").into_response()
+    Problem::method_not_allowed().into_response()
 }

@@ -3,7 +3,6 @@
 use app::sandbox::Error;
 use axum::extract::State;
 use domain::Timestamp;
-use http::StatusCode;
 use serde::Serialize;
 
 use crate::Api;
@@ -60,7 +59,7 @@ pub(crate) async fn hold(
 impl From<Error> for Problem {
     fn from(error: Error) -> Self {
         match error {
-            Error::Live => Self::new(StatusCode::FORBIDDEN, "not-a-sandbox", error.to_string()),
+            Error::Live => Self::denied("live-organisation"),
             Error::Seconds => Self::bad_request("invalid-parameter", error.to_string()),
             Error::Store(cause) => cause.into(),
         }

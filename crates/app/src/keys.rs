@@ -133,6 +133,7 @@ impl App {
         let act = self.act(actor, "key.primary");
         self.store()
             .write(OrgId::HOUSE, move |tx| {
+                known(tx, org)?;
                 if !keys::make_primary(tx, org, id, act.at)? {
                     return Err(Error::UnknownKey);
                 }
@@ -146,6 +147,7 @@ impl App {
         let act = self.act(actor, "key.revoke");
         self.store()
             .write(OrgId::HOUSE, move |tx| {
+                known(tx, org)?;
                 let key = keys::find(tx, org, id)?
                     .filter(|key| key.revoked_at.is_none())
                     .ok_or(Error::UnknownKey)?;

@@ -97,8 +97,15 @@ fn data_folder(config: &Config) -> Finding {
 fn vault_file(config: &Config) -> Finding {
     let path = config.vault();
     if !path.exists() {
+        let used = config
+            .database()
+            .is_ok_and(|database| migrate::current(&database).is_ok_and(|schema| schema.is_some()));
+        if used {
+            let text = format!("{} is missing, and the database needs it", path.display());
+            return Bad(text, "put back the vault file that this database was made with");
+        }
         let text = format!("{} does not exist yet", path.display());
-        return Warn(text, "made at the first start on an empty database; otherwise put it back");
+        return Warn(text, "made at the first start");
     }
     match Vault::load(&path) {
         Ok(_) => Good(path.display().to_string()),

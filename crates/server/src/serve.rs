@@ -44,6 +44,9 @@ impl Service {
     ) -> Result<Self, String> {
         let tls = match (config.tls_certificate.as_str(), config.tls_key.as_str()) {
             ("", "") => None,
+            ("", _) | (_, "") => {
+                return Err("tls_certificate and tls_key are set together, or neither".to_owned());
+            }
             (certificate, key) => Some(tls::Files::load(Path::new(certificate), Path::new(key))?),
         };
         let listener = bind(&config.listen).await?;
@@ -134,6 +137,8 @@ fn pages() -> axum::Router {
 /// read. A log is no place for secrets.
 async fn greet_first_operator(app: &App, config: &Config) -> Result<(), String> {
     let path = config.data.join("first-start.txt");
+    // Under a name of this node's own until it is certain: another one may be quicker.
+    let own = config.data.join(format!("first-start.{}.txt", std::process::id()));
     let keep = |made: &FirstStart| {
         let text = format!(
             "Made at the first start of Tern. Note them and delete this file.\n\n\
@@ -142,21 +147,18 @@ async fn greet_first_operator(app: &App, config: &Config) -> Result<(), String> 
             config.console_email,
             made.console_password.expose(),
         );
-        output::write_secret(&path, &text)
+        output::write_secret(&own, &text)
     };
-    let existed = path.exists();
     let made = app.first_start(&config.console_email, keep).await;
-    if !existed && !matches!(made, Ok(true)) {
+    if !matches!(made, Ok(true)) {
         // Another node was quicker, or nothing was made: what was put away opens nothing.
-        let _none = std::fs::remove_file(&path);
+        let _none = std::fs::remove_file(&own);
+        return made.map(drop).map_err(|error| error.to_string());
     }
-    match made {
-        Ok(true) => tracing::warn!(
-            file = %path.display(),
-            "the first operator key and console password are in this file; read it, then delete it"
-        ),
-        Ok(false) => {}
-        Err(error) => return Err(error.to_string()),
-    }
+    let path = if std::fs::rename(&own, &path).is_ok() { path } else { own };
+    tracing::warn!(
+        file = %path.display(),
+        "the first operator key and console password are in this file; read it, then delete it"
+    );
     Ok(())
 }

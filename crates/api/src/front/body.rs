@@ -19,6 +19,9 @@ impl FromRequest<Api> for Body {
     type Rejection = Problem;
 
     async fn from_request(request: Request, api: &Api) -> Result<Self, Problem> {
+        if request.extensions().get::<TooLarge>().is_some() {
+            return Err(Problem::too_large());
+        }
         let reading = Limited::new(request.into_body(), limits::BODY_BYTES_MAX).collect();
         let read = tokio::select! {
             read = reading => read,
@@ -31,6 +34,10 @@ impl FromRequest<Api> for Body {
         }
     }
 }
+
+/// Marks a request whose body was announced as too large and is not handed on.
+#[derive(Clone, Copy)]
+pub(super) struct TooLarge;
 
 fn too_slow() -> Problem {
     let status = StatusCode::REQUEST_TIMEOUT;

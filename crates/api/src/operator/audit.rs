@@ -5,7 +5,7 @@ use axum::extract::State;
 use domain::AuditId;
 use serde::Serialize;
 
-use super::{next, page_size};
+use super::{page, page_size};
 use crate::Api;
 use crate::caller::ByOperator;
 use crate::json::{Answer, ok};
@@ -21,8 +21,8 @@ pub(crate) async fn list(
     let size = page_size(&query)?;
     let after = query.one("after").map(AuditId::parse).transpose();
     let after = after.map_err(|_| Problem::invalid("after"))?;
-    let rows = api.app.audit(after, size).await?;
-    let next = next(&rows, size, |row| row.id.to_string());
+    let rows = api.app.audit(after, size + 1).await?;
+    let (rows, next) = page(rows, size, |row| row.id.to_string());
     Ok(ok(Page { entries: rows.into_iter().map(WireEntry::from).collect(), next }))
 }
 

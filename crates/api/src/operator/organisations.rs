@@ -8,7 +8,7 @@ use domain::{Mode, OrgId};
 use http::StatusCode;
 use serde::Serialize;
 
-use super::{OfOrg, next, not_found, page_size};
+use super::{OfOrg, not_found, page, page_size};
 use crate::Api;
 use crate::caller::ByOperator;
 use crate::front::Body;
@@ -25,8 +25,8 @@ pub(crate) async fn list(
     let size = page_size(&query)?;
     let after = query.one("after").map(OrgId::parse).transpose();
     let after = after.map_err(|_| Problem::invalid("after"))?;
-    let rows = api.app.organisations(after, size).await?;
-    let next = next(&rows, size, |row| row.organisation.id.to_string());
+    let rows = api.app.organisations(after, size + 1).await?;
+    let (rows, next) = page(rows, size, |row| row.organisation.id.to_string());
     Ok(ok(Page { organisations: rows.into_iter().map(Organisation::from).collect(), next }))
 }
 

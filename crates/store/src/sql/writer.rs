@@ -138,8 +138,8 @@ impl Writer {
         }
     }
 
-    /// A lost line is no reason to give up at once: closures can run again, and the fate of a commit
-    /// can be asked for.
+    /// A lost line is no reason to give up at once: closures can run again, and the fate of a
+    /// commit can be asked for.
     fn attempt_until_settled(&mut self, members: &mut [Member]) -> Result<(), Failure> {
         let mut outcome = self.attempt(members);
         for _ in 1..ATTEMPTS {
@@ -183,7 +183,7 @@ impl Writer {
         finished
     }
 
-    /// Answers the callers. Victims of a deadlock are run again, alone, after the others have heard.
+    /// Answers the callers. Victims of a deadlock are run again, alone, after the others heard.
     fn settle(&mut self, mut members: Vec<Member>) -> Vec<Job> {
         let ran = members.iter().filter(|member| !matches!(member.end, End::NotRun)).count();
         self.stats.group(ran);

@@ -1,0 +1,43 @@
+//! Stories through HTTP and the command line, on both databases from one list.
+
+mod account;
+mod audit;
+mod away;
+mod bad_bodies;
+mod bad_requests;
+mod clock;
+mod commands;
+mod demo;
+mod doctor;
+mod harness;
+mod keys;
+mod life;
+mod logs;
+mod metrics;
+mod operator;
+mod rates;
+mod routes;
+mod sealed;
+mod slow;
+mod strangers;
+mod tls;
+
+/// Makes a module per database out of one list. A test that is written and not listed is dead code,
+/// and dead code is an error.
+#[macro_export]
+macro_rules! on_both {
+    ($($test:ident),* $(,)?) => {
+        mod on_sqlite {$(
+            #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+            async fn $test() {
+                super::$test($crate::harness::Home::sqlite()).await;
+            }
+        )*}
+        mod on_postgres {$(
+            #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+            async fn $test() {
+                super::$test($crate::harness::Home::postgres().await).await;
+            }
+        )*}
+    };
+}

@@ -1,0 +1,195 @@
+//! The contract and the route table are the same thing, and every operation of it works.
+
+use std::collections::BTreeSet;
+
+use crate::harness::contract::{self, Seen};
+use crate::harness::http::Answer;
+use crate::harness::{Home, Org, Request, World};
+use api::{Operation, Surface};
+use serde_json::{Value, json};
+
+crate::on_both! {
+    every_operation_succeeds_under_every_prefix,
+    the_documents_are_served_as_they_are_written,
+}
+
+#[test]
+fn every_document_lists_exactly_the_operations_of_its_surface() {
+    for surface in Surface::all() {
+        let document = contract::document(surface);
+        let paths = document["paths"].as_object().expect("paths");
+        let methods = |(path, item): (&String, &Value)| {
+            let verbs = item.as_object().expect("a path item").keys().cloned();
+            let verbs = verbs.filter(|verb| verb != "parameters").map(|verb| verb.to_uppercase());
+            verbs.map(|method| Operation { method, path: path.clone() }).collect::<Vec<_>>()
+        };
+        let written: BTreeSet<_> = paths.iter().flat_map(methods).collect();
+        let routed: BTreeSet<_> = api::operations(surface).into_iter().collect();
+        assert_eq!(written, routed, "{}", surface.name());
+        assert_eq!(routed.len(), api::operations(surface).len(), "{}: none twice", surface.name());
+        let server = document["servers"][0]["url"].as_str().expect("a server");
+        assert!(surface.prefixes().contains(&server), "{server}");
+    }
+}
+
+#[test]
+fn every_file_of_the_contract_belongs_to_a_surface() {
+    let names = std::fs::read_dir(contract::folder()).expect("the contract is there");
+    let names: BTreeSet<_> = names
+        .map(|entry| entry.expect("readable").file_name().into_string().expect("UTF-8"))
+        .collect();
+    let known: BTreeSet<_> =
+        Surface::all().into_iter().map(|surface| format!("{}.json", surface.name())).collect();
+    assert_eq!(names, known);
+}
+
+async fn the_documents_are_served_as_they_are_written(home: Home) {
+    let world = World::start(home).await;
+    for surface in Surface::all() {
+        let target = format!("/openapi/{}.json", surface.name());
+        let served = world.node.send(&Request::get(&target)).await.json_of(200);
+        assert_eq!(&served, contract::document(surface));
+    }
+}
+
+/// Walks the whole route table with calls that must succeed. An operation without a call here
+/// stops the walk, and one that was not reached is found at its end.
+async fn every_operation_succeeds_under_every_prefix(home: Home) {
+    let world = World::start(home).await;
+    let org = world.add_sandbox("Walk").await;
+    let mut wanted = BTreeSet::new();
+    for surface in Surface::all() {
+        for &prefix in surface.prefixes() {
+            for operation in api::operations(surface) {
+                let request = good_call(&world, &org, prefix, &operation).await;
+                let answer = world.node.send(&request).await;
+                assert!((200..300).contains(&answer.status), "{prefix} {operation:?}: {answer}");
+                wanted.insert(Seen { prefix, operation });
+            }
+        }
+    }
+    assert_eq!(world.node.seen(), wanted);
+}
+
+async fn good_call(world: &World, org: &Org, prefix: &str, operation: &Operation) -> Request {
+    let path = operation.path.replace("{id}", &org.id);
+    let target = |path: &str| format!("{prefix}{path}");
+    let request = |path: &str| Request::new(&operation.method, &target(path));
+    let ours = |path: &str| request(path).bearer(&world.operator_key);
+    let user = json!({
+        "firstName": "Ada", "lastName": "Rowe", "role": "Admin", "emailAddress": "ada@walk.example",
+    });
+    match (prefix, operation.method.as_str(), operation.path.as_str()) {
+        (_, "GET", "/" | "/organisation" | "/clock") | (_, "POST", "/settle") => {
+            request(&path).key(&org.key)
+        }
+        (_, "POST", "/clock/advance") => request(&path).key(&org.key).json(&json!({"seconds": 1})),
+        (_, "POST", "/hold") => request(&path).key(&org.key).json(&json!({"on": false})),
+        ("/operator/v1", "GET", _) | (_, "POST", "/organisations/{id}/keys") => ours(&path),
+        (_, "POST", "/organisations") => ours(&path).json(&json!({"name": "B", "currency": "EUR"})),
+        (_, "PATCH", "/organisations/{id}") => ours(&path).json(&json!({"city": "Lerwick"})),
+        (_, "DELETE", "/organisations/{id}/keys/{keyId}") => {
+            let key = world.add_key(org, &json!({})).await;
+            ours(&path.replace("{keyId}", &key.id))
+        }
+        (_, "POST", "/organisations/{id}/users") => ours(&path).json(&user),
+        _ => panic!("{operation:?} is new: give it a call that succeeds"),
+    }
+}
+
+fn answer(status: u16, headers: &[(&str, &str)], body: &Value) -> Answer {
+    let own = [("x-request-id", "1"), ("content-type", "application/json")];
+    let pairs = own.iter().chain(headers);
+    Answer {
+        status,
+        headers: pairs.map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect(),
+        body: body.to_string().into_bytes(),
+    }
+}
+
+fn fault(method: &str, target: &str, answer: &Answer) -> String {
+    contract::check(method, target, answer).expect_err("the judge refuses it")
+}
+
+#[test]
+fn the_judge_lets_a_right_answer_pass_and_knows_where_it_came_from() {
+    let good = answer(200, &[], &json!({"now": "2026-05-04T08:15:00Z"}));
+    let seen = contract::check("GET", "/sandbox/v1/clock/?x=1", &good).expect("it fits");
+    let operation = Operation { method: "GET".into(), path: "/clock".into() };
+    assert_eq!(seen, Some(Seen { prefix: "/sandbox/v1", operation }));
+    let elsewhere = contract::check("GET", "/healthz", &answer(200, &[], &json!({})));
+    assert_eq!(elsewhere, Ok(None));
+}
+
+#[test]
+fn the_judge_refuses_a_wrong_body() {
+    let (get, clock) = ("GET", "/sandbox/v1/clock");
+    for body in [
+        json!({}),
+        json!({"now": 5}),
+        json!({"now": "yesterday"}),
+        json!({"now": "2026-05-04"}),
+        json!({"now": "2026-05-04T08:15:00Z", "more": 1}),
+        json!([]),
+    ] {
+        let text = fault(get, clock, &answer(200, &[], &body));
+        assert!(text.contains(" at "), "{body}: {text}");
+    }
+    let other = fault(get, clock, &answer(202, &[], &json!({"now": "2026-05-04T08:15:00Z"})));
+    assert!(other.contains("undocumented"), "{other}");
+    let mut page = answer(200, &[], &json!({"now": "2026-05-04T08:15:00Z"}));
+    page.headers[1].1 = "text/html".into();
+    assert!(fault(get, clock, &page).contains("content type"));
+    let mut nameless = answer(200, &[], &json!({"now": "2026-05-04T08:15:00Z"}));
+    nameless.headers.remove(0);
+    assert!(fault(get, clock, &nameless).contains("X-Request-Id"));
+}
+
+#[test]
+fn the_judge_knows_that_old_versions_print_whole_numbers() {
+    let list = |version: &str| {
+        let surface = Surface::all().into_iter().find(|surface| surface.name() == version);
+        let document = contract::document(surface.expect("a version"));
+        let operation = &document["paths"]["/organisation"]["get"];
+        operation["responses"]["200"]["content"]["application/json"]["example"].clone()
+    };
+    for version in ["v2.0", "v2.1", "v2.2", "v2.3", "v2.4", "v2.5"] {
+        let target = format!("/{version}/organisation");
+        let mut body = list(version);
+        assert!(contract::check("GET", &target, &answer(200, &[], &body)).is_ok(), "{version}");
+        body["organisations"][0]["balance"] = json!(18.5);
+        let fits = contract::check("GET", &target, &answer(200, &[], &body)).is_ok();
+        assert_eq!(fits, version >= "v2.4", "{version}");
+        body["organisations"][0]["balance"] = json!("18");
+        fault("GET", &target, &answer(200, &[], &body));
+    }
+}
+
+#[test]
+fn the_judge_refuses_a_wrong_refusal() {
+    let code = ("x-error-code", "bad-key");
+    let good = json!({"message": "access denied"});
+    let any = "/nowhere";
+    assert_eq!(contract::check("GET", any, &answer(403, &[code], &good)), Ok(None));
+    for (headers, body) in [
+        (vec![], good.clone()),
+        (vec![("x-error-code", "BadKey")], good.clone()),
+        (vec![("x-error-code", "bad--key")], good.clone()),
+        (vec![code], json!({"message": "access denied", "more": 1})),
+        (vec![code], json!({"message": ""})),
+        (vec![code], json!({"error": "access denied"})),
+        (vec![code], json!("access denied")),
+    ] {
+        fault("GET", any, &answer(403, &headers, &body));
+    }
+    for status in [429, 503] {
+        assert!(fault("GET", any, &answer(status, &[code], &good)).contains("Retry-After"));
+        let soon = [code, ("retry-after", "soon")];
+        assert!(fault("GET", any, &answer(status, &soon, &good)).contains("Retry-After"));
+        let fine = [code, ("retry-after", "1")];
+        assert_eq!(contract::check("GET", any, &answer(status, &fine, &good)), Ok(None));
+    }
+    let early = [code, ("retry-after", "0")];
+    let text = fault("GET", "/v2.5/organisation", &answer(503, &early, &good));
+    assert!(text.contains("Retry-After does not fit"), "{text}");
+}
