@@ -145,6 +145,11 @@ impl Rt {
     }
 }
 
+/// Waits in a thread of our own, where there is no `Rt` at hand.
+pub(crate) fn rest(time: Duration) {
+    thread::sleep(time);
+}
+
 /// Runs `work` on another thread and waits for it.
 pub(crate) fn on_a_thread<T: Send>(work: impl FnOnce() -> T + Send) -> T {
     let outcome = thread::scope(|scope| scope.spawn(work).join());

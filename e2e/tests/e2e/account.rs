@@ -236,11 +236,19 @@ async fn the_key_may_come_in_many_ways(home: Home) {
             get("").key(key).header("Authorization", "Bearer nonsense"),
             get("").key(key).header("X-Correlation-Id", "abc").header("Accept", "text/html"),
             get("").key(key).body("ignored"),
+            // Of two the first counts.
+            get("").key(key).key("wrong"),
+            get(&format!("?api_key={key}&api_key=wrong")),
         ] {
             world.node.send(&good).await.expect(200);
         }
-        let wrong = get(&format!("?api_key={key}")).key("wrong");
-        world.node.send(&wrong).await.refused(403, "bad-key");
+        for wrong in [
+            get(&format!("?api_key={key}")).key("wrong"),
+            get("").key("wrong").key(key),
+            get(&format!("?api_key=wrong&api_key={key}")),
+        ] {
+            world.node.send(&wrong).await.refused(403, "bad-key");
+        }
     }
 }
 
@@ -325,8 +333,9 @@ async fn a_browser_may_ask_first(home: Home) {
     let world = World::start(home).await;
     let org = world.add_sandbox("Browser").await;
     let exposed = ["x-request-id", "x-error-code", "retry-after", "x-ratelimit-remaining"];
-    for (_, prefix) in prefixes() {
-        let target = format!("{prefix}/organisation");
+    let of_versions = prefixes().into_iter().map(|(_, prefix)| format!("{prefix}/organisation"));
+    let ours = ["/sandbox/v1/clock", "/operator/v1/organisations"].map(ToOwned::to_owned);
+    for target in of_versions.chain(ours) {
         let preflight = Request::new("OPTIONS", &target)
             .header("Origin", "https://shop.example")
             .header("Access-Control-Request-Method", "GET")
@@ -338,7 +347,7 @@ async fn a_browser_may_ask_first(home: Home) {
             for word in ["get", "post", "put", "patch", "delete"] {
                 assert!(header("access-control-allow-methods").contains(word), "{word}");
             }
-            for word in ["x-api-key", "content-type", "idempotency-key"] {
+            for word in ["x-api-key", "authorization", "content-type", "idempotency-key"] {
                 assert!(header("access-control-allow-headers").contains(word), "{word}");
             }
         }

@@ -63,7 +63,7 @@ async fn while_the_database_is_away_requests_are_told_to_come_back() {
         line.away(true);
         // Longer than a node trusts what it remembers of keys.
         let rt = Rt::real();
-        while rt.monotonic() < Duration::from_millis(1_500) {
+        while rt.monotonic() < Duration::from_millis(1_100) {
             for call in calls(&world, &org) {
                 is_unavailable(world.node.send(&call).await);
             }

@@ -12,6 +12,7 @@ use rusqlite::{Connection, ErrorCode, OpenFlags, ToSql};
 use super::dialect::Dialect;
 use super::error::{Fault, FaultKind};
 use super::{Row, StoreError, Value};
+use crate::rt;
 
 /// Statements kept prepared per connection.
 const STATEMENTS_KEPT: usize = 256;
@@ -47,9 +48,10 @@ impl Conn {
         connection.busy_timeout(BUSY_WAIT).map_err(|e| fault(&e))?;
         connection.set_prepared_statement_cache_capacity(STATEMENTS_KEPT);
         let settings = match access {
-            // WAL lets readers go on beside the writer; FULL makes commits survive a power cut.
+            // FULL makes every commit survive a power cut.
             Access::Write => {
-                "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON;
+                use_wal(&connection)?;
+                "PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON;
                  PRAGMA temp_store = MEMORY; PRAGMA cache_size = -16000;"
             }
             Access::Read | Access::Look => {
@@ -91,6 +93,24 @@ impl Conn {
     /// False when an error has ended the transaction by itself (disk full, I/O).
     pub(super) fn in_transaction(&self) -> bool {
         !self.connection.is_autocommit()
+    }
+}
+
+/// WAL lets readers go on beside the writer. Two processes that turn it on at once are not made to
+/// wait for each other by SQLite, so one of them tries again.
+fn use_wal(connection: &Connection) -> Result<(), Fault> {
+    const PAUSE: Duration = Duration::from_millis(20);
+    let mut left = BUSY_WAIT;
+    loop {
+        let outcome = connection.execute_batch("PRAGMA journal_mode = WAL");
+        let busy = outcome
+            .as_ref()
+            .is_err_and(|error| error.sqlite_error_code() == Some(ErrorCode::DatabaseBusy));
+        if !busy || left.is_zero() {
+            return outcome.map_err(|e| fault(&e));
+        }
+        rt::rest(PAUSE);
+        left = left.saturating_sub(PAUSE);
     }
 }
 
