@@ -2,16 +2,17 @@
 
 use app::account::Account;
 use axum::extract::State;
+use domain::User;
 use domain::organisation::Profile;
-use domain::{Money, User};
 use serde::Serialize;
 
+use crate::answers::shown;
 use crate::caller::By;
 use crate::json::{Answer, ok};
 use crate::money::Amount;
 use crate::problem::Problem;
 use crate::routes::{Surface, operations};
-use crate::versions::{Change, Version};
+use crate::versions::Version;
 use crate::{Api, money};
 
 /// `GET /`: the operations of this version.
@@ -60,7 +61,7 @@ struct Organisation {
 
 impl Organisation {
     fn new(account: Account, version: Version) -> Self {
-        let balance = shown_balance(&account, version);
+        let balance = shown(account.balances.balance, account.balances.test_credit, version);
         let Account { organisation, balances, api_key, users } = account;
         let Profile {
             name,
@@ -98,15 +99,6 @@ impl Organisation {
             users: users.into_iter().map(WireUser::from).collect(),
         }
     }
-}
-
-fn shown_balance(account: &Account, version: Version) -> Money {
-    let balances = &account.balances;
-    if Change::BalanceWithTestCredit.seen_by(version) {
-        // Both are far from the edge of what fits; if not, the balance alone is still true.
-        return balances.balance.plus(balances.test_credit).unwrap_or(balances.balance);
-    }
-    balances.balance
 }
 
 /// A user of the interface.

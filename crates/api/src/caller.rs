@@ -65,6 +65,21 @@ impl From<Denied> for Problem {
     }
 }
 
+/// A reseller of a sandbox organisation; a live one is refused before anything else is looked at.
+pub(crate) struct BySandbox(pub(crate) Caller);
+
+impl FromRequestParts<Api> for BySandbox {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, api: &Api) -> Result<Self, Problem> {
+        let By(caller) = By::from_request_parts(parts, api).await?;
+        match caller.mode() {
+            Mode::Sandbox => Ok(Self(caller)),
+            Mode::Live => Err(Problem::denied("live-organisation")),
+        }
+    }
+}
+
 /// The operator whose bearer key came with the request.
 pub(crate) struct ByOperator(pub(crate) Operator);
 

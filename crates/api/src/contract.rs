@@ -25,7 +25,7 @@ macro_rules! documents {
 
 /// All of them.
 pub const DOCUMENTS: &[Document] =
-    documents!["v2.0", "v2.1", "v2.2", "v2.3", "v2.4", "v2.5", "operator", "sandbox"];
+    documents!["v2.0", "v2.1", "v2.2", "v2.3", "v2.4", "v2.5", "reseller", "operator", "sandbox"];
 
 /// `/openapi/v2.5.json` and so on.
 pub(crate) fn router() -> Router {

@@ -24,7 +24,7 @@ use http::{HeaderMap, HeaderValue, Method, Uri, header};
 use ipnet::IpNet;
 use tower::ServiceExt;
 
-pub(crate) use self::body::Body;
+pub(crate) use self::body::{Body, Repeatable};
 pub(crate) use self::exchange::Exchange;
 use crate::metrics::Metrics;
 use crate::problem::{Cause, Problem};
@@ -230,7 +230,9 @@ fn announced(headers: &HeaderMap) -> u64 {
 
 /// What programs call, also from pages of another origin.
 fn is_api(path: &str) -> bool {
-    ["/v2", "/sandbox/", "/operator/", "/openapi/"].iter().any(|start| path.starts_with(start))
+    ["/v2", "/sandbox/", "/operator/", "/events/", "/idempotency/", "/openapi/"]
+        .iter()
+        .any(|start| path.starts_with(start))
 }
 
 /// `/v2.1/organisation/` is `/v2.1/organisation`.

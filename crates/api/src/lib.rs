@@ -3,8 +3,10 @@
 //! Handlers are thin: extract, call a use-case, translate. No rule lives here.
 
 mod account;
+mod answers;
 mod caller;
 pub mod contract;
+mod feed;
 mod front;
 mod health;
 mod json;
@@ -16,12 +18,14 @@ mod query;
 mod rate;
 mod routes;
 mod sandbox;
+mod topup;
 pub mod versions;
 
 use std::sync::Arc;
 
 use app::App;
 
+pub use answers::InVersions;
 pub use front::{Front, Settings};
 pub use routes::{Operation, Surface, operations};
 

@@ -1,8 +1,11 @@
 //! The operator's surface: organisations, their keys and people, the audit log.
 
 pub(crate) mod audit;
+pub(crate) mod jobs;
 pub(crate) mod keys;
+pub(crate) mod money;
 pub(crate) mod organisations;
+pub(crate) mod statement;
 pub(crate) mod users;
 
 use axum::extract::{FromRequestParts, RawPathParams};

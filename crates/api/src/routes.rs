@@ -10,7 +10,7 @@ use http::Method;
 use crate::front::Exchange;
 use crate::problem::Problem;
 use crate::versions::{Change, Version};
-use crate::{Api, account, operator, sandbox};
+use crate::{Api, account, feed, operator, sandbox, topup};
 
 /// An operation: where it lives and what answers.
 struct Route {
@@ -33,6 +33,13 @@ const fn route(
 const INTERFACE: &[Route] = &[
     route(Method::GET, "/", Change::FirstRelease, || get(account::index)),
     route(Method::GET, "/organisation", Change::FirstRelease, || get(account::organisation)),
+    route(Method::POST, "/organisation/balance", Change::FirstRelease, || post(topup::topup)),
+];
+
+/// Ours, for resellers.
+const RESELLER: &[Route] = &[
+    route(Method::GET, "/events/v1", Change::FirstRelease, || get(feed::events)),
+    route(Method::GET, "/idempotency/v1/{key}", Change::FirstRelease, || get(feed::idempotency)),
 ];
 
 /// Ours, for the operator.
@@ -64,6 +71,20 @@ const OPERATOR: &[Route] = &[
     route(Method::POST, "/organisations/{id}/users", Change::FirstRelease, || {
         post(operator::users::add)
     }),
+    route(Method::POST, "/organisations/{id}/credit", Change::FirstRelease, || {
+        post(operator::money::credit)
+    }),
+    route(Method::POST, "/organisations/{id}/test-credit", Change::FirstRelease, || {
+        post(operator::money::test_credit)
+    }),
+    route(Method::GET, "/organisations/{id}/charges", Change::FirstRelease, || {
+        get(operator::money::charges)
+    }),
+    route(Method::GET, "/organisations/{id}/statement", Change::FirstRelease, || {
+        get(operator::statement::show)
+    }),
+    route(Method::GET, "/jobs", Change::FirstRelease, || get(operator::jobs::list)),
+    route(Method::POST, "/jobs/{id}/retry", Change::FirstRelease, || post(operator::jobs::retry)),
     route(Method::GET, "/audit", Change::FirstRelease, || get(operator::audit::list)),
 ];
 
@@ -71,6 +92,7 @@ const OPERATOR: &[Route] = &[
 const SANDBOX: &[Route] = &[
     route(Method::GET, "/clock", Change::FirstRelease, || get(sandbox::clock)),
     route(Method::POST, "/clock/advance", Change::FirstRelease, || post(sandbox::advance)),
+    route(Method::POST, "/card", Change::FirstRelease, || post(sandbox::card)),
     route(Method::POST, "/settle", Change::FirstRelease, || post(sandbox::settle)),
     route(Method::POST, "/hold", Change::FirstRelease, || post(sandbox::hold)),
 ];
@@ -80,6 +102,8 @@ const SANDBOX: &[Route] = &[
 pub enum Surface {
     /// The interface in one version.
     Interface(Version),
+    /// Ours, for resellers.
+    Reseller,
     /// The operator's.
     Operator,
     /// The sandbox.
@@ -90,13 +114,14 @@ impl Surface {
     /// All of them.
     pub fn all() -> Vec<Self> {
         let versions = Version::ALL.into_iter().map(Self::Interface);
-        versions.chain([Self::Operator, Self::Sandbox]).collect()
+        versions.chain([Self::Reseller, Self::Operator, Self::Sandbox]).collect()
     }
 
     /// The name of its document.
     pub fn name(self) -> &'static str {
         match self {
             Self::Interface(version) => version.name(),
+            Self::Reseller => "reseller",
             Self::Operator => "operator",
             Self::Sandbox => "sandbox",
         }
@@ -106,6 +131,8 @@ impl Surface {
     pub fn prefixes(self) -> &'static [&'static str] {
         match self {
             Self::Interface(version) => version.prefixes(),
+            // Each of these carries its own version.
+            Self::Reseller => &[""],
             Self::Operator => &["/operator/v1"],
             Self::Sandbox => &["/sandbox/v1"],
         }
@@ -114,13 +141,14 @@ impl Surface {
     fn version(self) -> Version {
         match self {
             Self::Interface(version) => version,
-            Self::Operator | Self::Sandbox => Version::NEWEST,
+            Self::Reseller | Self::Operator | Self::Sandbox => Version::NEWEST,
         }
     }
 
     fn table(self) -> &'static [Route] {
         match self {
             Self::Interface(_) => INTERFACE,
+            Self::Reseller => RESELLER,
             Self::Operator => OPERATOR,
             Self::Sandbox => SANDBOX,
         }
@@ -165,7 +193,10 @@ pub(crate) fn router(api: &Api) -> Router {
             .layer(middleware::from_fn(note_route))
             .with_state(api);
         for prefix in surface.prefixes() {
-            all = all.nest(prefix, router.clone());
+            all = match *prefix {
+                "" => all.merge(router.clone()),
+                prefix => all.nest(prefix, router.clone()),
+            };
         }
     }
     all

@@ -6,7 +6,7 @@ use domain::Timestamp;
 use serde::Serialize;
 
 use crate::Api;
-use crate::caller::By;
+use crate::caller::BySandbox;
 use crate::front::Body;
 use crate::json::{Answer, ok};
 use crate::problem::Problem;
@@ -26,13 +26,16 @@ fn now(time: Timestamp) -> Answer<Now> {
 }
 
 /// `GET /sandbox/v1/clock`.
-pub(crate) async fn clock(By(caller): By, State(api): State<Api>) -> Result<Answer<Now>, Problem> {
+pub(crate) async fn clock(
+    BySandbox(caller): BySandbox,
+    State(api): State<Api>,
+) -> Result<Answer<Now>, Problem> {
     Ok(now(api.app.clock(&caller).await?))
 }
 
 /// `POST /sandbox/v1/clock/advance`.
 pub(crate) async fn advance(
-    By(caller): By,
+    BySandbox(caller): BySandbox,
     State(api): State<Api>,
     Body(mut fields): Body,
 ) -> Result<Answer<Now>, Problem> {
@@ -40,14 +43,36 @@ pub(crate) async fn advance(
     Ok(now(api.app.advance_clock(&caller, seconds).await?))
 }
 
-/// `POST /sandbox/v1/settle`: nothing is ever due yet, so everything is settled.
-pub(crate) async fn settle(By(caller): By, State(api): State<Api>) -> Result<Answer<Now>, Problem> {
-    Ok(now(api.app.clock(&caller).await?))
+/// `POST /sandbox/v1/settle`.
+pub(crate) async fn settle(
+    BySandbox(caller): BySandbox,
+    State(api): State<Api>,
+) -> Result<Answer<Now>, Problem> {
+    Ok(now(api.app.settle(&caller).await?))
+}
+
+#[derive(Serialize)]
+pub(crate) struct Card {
+    card: Option<String>,
+}
+
+/// `POST /sandbox/v1/card`: the test card that top-ups are charged to.
+pub(crate) async fn card(
+    BySandbox(caller): BySandbox,
+    State(api): State<Api>,
+    Body(mut fields): Body,
+) -> Result<Answer<Card>, Problem> {
+    if !fields.has("card") && !fields.is_null("card") {
+        return Err(Problem::missing("card"));
+    }
+    let card = fields.text("card")?;
+    api.app.set_test_card(&caller, card.as_deref()).await?;
+    Ok(ok(Card { card }))
 }
 
 /// `POST /sandbox/v1/hold`.
 pub(crate) async fn hold(
-    By(caller): By,
+    BySandbox(caller): BySandbox,
     State(api): State<Api>,
     Body(mut fields): Body,
 ) -> Result<Answer<Hold>, Problem> {
@@ -60,7 +85,9 @@ impl From<Error> for Problem {
     fn from(error: Error) -> Self {
         match error {
             Error::Live => Self::denied("live-organisation"),
-            Error::Seconds => Self::bad_request("invalid-parameter", error.to_string()),
+            Error::Seconds | Error::Card => {
+                Self::bad_request("invalid-parameter", error.to_string())
+            }
             Error::Store(cause) => cause.into(),
         }
     }

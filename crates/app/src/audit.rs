@@ -39,6 +39,11 @@ pub(crate) struct Act {
 }
 
 impl Act {
+    /// Names the act, for what it causes.
+    pub(crate) fn reference(&self) -> String {
+        self.id.to_string()
+    }
+
     pub(crate) fn note(
         &self,
         tx: &mut Tx<'_>,

@@ -57,6 +57,9 @@ pub enum Error {
     /// A user.
     #[error(transparent)]
     User(#[from] crate::users::Error),
+    /// The test card.
+    #[error(transparent)]
+    Card(#[from] crate::sandbox::Error),
     /// An organisation.
     #[error(transparent)]
     Organisation(#[from] crate::organisations::Error),
@@ -166,6 +169,7 @@ impl App {
         };
         let (actor, mode) = (Actor::Service, Mode::Sandbox);
         self.add_organisation_as(id, actor, (mode, "USD"), &change).await?;
+        self.store_card(id, Some("pays")).await?;
         Ok(())
     }
 

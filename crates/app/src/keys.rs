@@ -4,9 +4,10 @@ use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use domain::{KeyId, Mode, OrgId, Secret, limits};
 pub use store::keys::Key;
-use store::{StoreError, Tx, epochs, keys, organisations};
+use store::{Sealed, StoreError, Tx, epochs, keys, organisations};
 
 use crate::audit::Act;
+use crate::vault::owner_of_key;
 use crate::{Actor, App};
 
 /// Why a key could not be made or revoked.
@@ -37,7 +38,7 @@ pub(crate) struct NewKey {
     pub(crate) key: Key,
     pub(crate) text: Secret<String>,
     digest: [u8; 32],
-    sealed: keys::Sealed,
+    sealed: Sealed,
 }
 
 impl NewKey {
@@ -65,7 +66,11 @@ impl App {
         let (id, now) = (self.key_id(), self.now());
         NewKey {
             digest: self.vault().digest(text.expose()),
-            sealed: self.vault().seal(self.rt(), org, id, &text),
+            sealed: self.vault().seal(
+                self.rt().random(),
+                &owner_of_key(org, id),
+                text.expose().as_bytes(),
+            ),
             key: Key {
                 id,
                 org,
@@ -168,10 +173,10 @@ impl App {
     pub(crate) fn opened(
         &self,
         org: OrgId,
-        sealed: Option<(KeyId, keys::Sealed)>,
+        sealed: Option<(KeyId, Sealed)>,
     ) -> Result<Option<Secret<String>>, StoreError> {
         let Some((id, sealed)) = sealed else { return Ok(None) };
-        match self.vault().open(org, id, &sealed) {
+        match self.vault().open_text(&owner_of_key(org, id), &sealed) {
             Some(text) => Ok(Some(text)),
             None => Err(StoreError::Corrupt { column: 1, row: id.to_string() }),
         }

@@ -5,22 +5,34 @@
 
 pub mod access;
 pub mod account;
+mod answer;
 pub mod audit;
+pub mod credit;
+pub mod events;
 pub mod house;
+pub mod idempotency;
+pub mod jobs;
 pub mod keys;
 pub mod organisations;
 pub mod password;
 pub mod sandbox;
+pub mod statement;
+pub mod topup;
 pub mod users;
 pub mod vault;
+pub mod verify;
 
 use std::sync::Arc;
 
-use domain::{AuditId, Currency, KeyId, Money, OrgId, Timestamp, UserId};
+use domain::event::Forms;
+use domain::ledger::Account;
+use domain::ports::payments::Payments;
+use domain::{AuditId, Currency, EventId, JobId, KeyId, Money, OrderId, OrgId, Timestamp, UserId};
 pub use store::sql::Stats;
 pub use store::{Database, Rt, Store, StoreError};
 
 pub use self::access::{Caller, Operator};
+pub use self::answer::{Answer, Answers};
 pub use self::audit::Actor;
 use self::vault::Vault;
 
@@ -33,6 +45,21 @@ struct Inner {
     rt: Rt,
     vault: Vault,
     access: access::Cache,
+    ports: Ports,
+    work: jobs::Work,
+}
+
+/// What the service needs from outside: the world, and how answers are written.
+#[derive(Clone)]
+pub struct Ports {
+    /// Charges the test cards of sandbox organisations.
+    pub test_payments: Arc<dyn Payments>,
+    /// Charges the cards of live ones, where there is a provider.
+    pub live_payments: Option<Arc<dyn Payments>>,
+    /// Writes events as receivers know them.
+    pub forms: Arc<dyn Forms>,
+    /// Writes answers that are kept, in the form whoever asked wants.
+    pub answers: Arc<dyn Answers>,
 }
 
 /// Why the service cannot start.
@@ -51,7 +78,7 @@ pub enum OpenError {
 
 impl App {
     /// Opens the service on a migrated database and proves that the vault file fits it.
-    pub async fn open(store: Store, rt: Rt, vault: Vault) -> Result<Self, OpenError> {
+    pub async fn open(store: Store, rt: Rt, vault: Vault, ports: Ports) -> Result<Self, OpenError> {
         let proof = vault.proof();
         let put =
             move |tx: &mut store::Tx<'_>| store::settings::put_first(tx, vault::PROOF, &proof);
@@ -60,7 +87,8 @@ impl App {
             return Err(OpenError::WrongVault);
         }
         let access = access::Cache::default();
-        Ok(Self(Arc::new(Inner { store, rt, vault, access })))
+        let work = jobs::Work::new(&rt);
+        Ok(Self(Arc::new(Inner { store, rt, vault, access, ports, work })))
     }
 
     /// The store.
@@ -75,6 +103,14 @@ impl App {
 
     pub(crate) fn vault(&self) -> &Vault {
         &self.0.vault
+    }
+
+    pub(crate) fn ports(&self) -> &Ports {
+        &self.0.ports
+    }
+
+    pub(crate) fn work(&self) -> &jobs::Work {
+        &self.0.work
     }
 
     pub(crate) fn access(&self) -> &access::Cache {
@@ -95,6 +131,18 @@ impl App {
 
     fn user_id(&self) -> UserId {
         UserId::new(self.now(), self.0.rt.random())
+    }
+
+    fn job_id(&self) -> JobId {
+        JobId::new(self.now(), self.0.rt.random())
+    }
+
+    fn event_id(&self) -> EventId {
+        EventId::new(self.now(), self.0.rt.random())
+    }
+
+    fn order_id(&self) -> OrderId {
+        OrderId::new(self.now(), self.0.rt.random())
     }
 
     fn audit_id(&self) -> AuditId {
@@ -125,8 +173,11 @@ impl Balances {
         let expired = |at: Timestamp| at <= head.clock(now);
         let is_valid = !head.test_credit_expires_at.is_some_and(expired);
         Self {
-            balance: Money::minor(head.balance, currency),
-            test_credit: Money::minor(if is_valid { head.test_credit } else { 0 }, currency),
+            balance: Money::minor(head.on(Account::Available), currency),
+            test_credit: Money::minor(
+                if is_valid { head.on(Account::TestCredit) } else { 0 },
+                currency,
+            ),
             test_credit_expires_at: head.test_credit_expires_at,
         }
     }

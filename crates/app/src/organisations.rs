@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use domain::contact::CallbackUrl;
-use domain::organisation::{CallbackVersion, Profile, Settings, UsageEvents};
+use domain::organisation::{CallbackVersion, Profile, Settings, TopupSettings, UsageEvents};
 use domain::{Currency, Mode, OrgId, Organisation, Secret, Timestamp, limits};
 use store::{StoreError, Tx, epochs, heads, organisations};
 
@@ -61,6 +61,11 @@ pub struct Change {
     pub ip_allow_list: Option<Vec<String>>,
     /// Zero takes the limit away.
     pub rate_limit: Option<i64>,
+    /// In minor units; zero takes a bound away, here and below.
+    pub topup_minimum: Option<i64>,
+    pub topup_daily_maximum: Option<i64>,
+    pub auto_topup_threshold: Option<i64>,
+    pub auto_topup_amount: Option<i64>,
 }
 
 impl App {
@@ -165,7 +170,20 @@ impl App {
             })
             .await?;
         self.forget().await;
+        self.consider_topup(id).await?;
         Ok(changed)
+    }
+
+    /// A threshold above the balance charges at once.
+    async fn consider_topup(&self, id: OrgId) -> Result<(), Error> {
+        let draft = self.auto_draft();
+        let considered = self.store().write(id, move |tx| {
+            let organisation = organisations::find(tx, id)?.ok_or(Error::Unknown)?;
+            Ok::<_, Error>(Self::top_up_if_low(tx, &organisation, &draft)?)
+        });
+        considered.await?;
+        self.work().wake();
+        Ok(())
     }
 }
 
@@ -208,6 +226,10 @@ impl Change {
             ("senders", self.senders.is_some()),
             ("ipAllowList", self.ip_allow_list.is_some()),
             ("rateLimit", self.rate_limit.is_some()),
+            ("topupMinimum", self.topup_minimum.is_some()),
+            ("topupDailyMaximum", self.topup_daily_maximum.is_some()),
+            ("autoTopupThreshold", self.auto_topup_threshold.is_some()),
+            ("autoTopupAmount", self.auto_topup_amount.is_some()),
         ];
         texts.chain(others.into_iter().filter(|(_, set)| *set).map(|(name, _)| name)).collect()
     }
@@ -281,6 +303,31 @@ impl Change {
         }
         if let Some(limit) = self.rate_limit {
             settings.rate_limit = rate_limit(limit)?;
+        }
+        self.apply_topup(&mut settings.topup)
+    }
+
+    fn apply_topup(&self, topup: &mut TopupSettings) -> Result<(), Error> {
+        let wanted = [
+            ("topupMinimum", self.topup_minimum, &mut topup.minimum),
+            ("topupDailyMaximum", self.topup_daily_maximum, &mut topup.daily_maximum),
+            ("autoTopupThreshold", self.auto_topup_threshold, &mut topup.auto_threshold),
+            ("autoTopupAmount", self.auto_topup_amount, &mut topup.auto_amount),
+        ];
+        for (field, wanted, place) in wanted {
+            match wanted {
+                None => {}
+                Some(0) => *place = None,
+                Some(amount) if (1..=limits::AMOUNT_MAX).contains(&amount) => *place = Some(amount),
+                Some(_) => {
+                    let why = "must be a positive whole number of minor units, or 0 or null";
+                    return Err(Error::Field { field, why });
+                }
+            }
+        }
+        if topup.auto_threshold.is_some() != topup.auto_amount.is_some() {
+            let why = "and autoTopupAmount are set together";
+            return Err(Error::Field { field: "autoTopupThreshold", why });
         }
         Ok(())
     }

@@ -15,8 +15,7 @@ use base64::engine::general_purpose::STANDARD;
 use domain::{KeyId, OrgId, Secret};
 use ring::aead::{Aad, CHACHA20_POLY1305, LessSafeKey, NONCE_LEN, Nonce, UnboundKey};
 use ring::hmac;
-use store::Rt;
-use store::keys::Sealed;
+use store::{Rt, Sealed};
 
 /// Name of the setting that proves which vault file a database belongs to.
 pub(crate) const PROOF: &str = "vault-proof";
@@ -99,7 +98,11 @@ impl Vault {
 
     /// The digest a key is found by. Keyed, so that guesses cannot be tried on a copied database.
     pub(crate) fn digest(&self, text: &str) -> [u8; 32] {
-        let tag = hmac::sign(&self.lookup, text.as_bytes());
+        self.digest_bytes(text.as_bytes())
+    }
+
+    pub(crate) fn digest_bytes(&self, bytes: &[u8]) -> [u8; 32] {
+        let tag = hmac::sign(&self.lookup, bytes);
         tag.as_ref().try_into().expect("SHA-256 has 32 bytes")
     }
 
@@ -114,29 +117,40 @@ impl Vault {
         base64::engine::general_purpose::URL_SAFE_NO_PAD.encode(&bytes[..15])
     }
 
-    /// Seals the text of a key for its owner.
-    pub(crate) fn seal(&self, rt: &Rt, org: OrgId, id: KeyId, text: &Secret<String>) -> Sealed {
-        let nonce = rt.random::<NONCE_LEN>();
-        let mut bytes = text.expose().clone().into_bytes();
+    /// Seals bytes for their owner. The nonce follows from the randomness *and* the contents: a
+    /// closure that runs again with the same randomness and other contents never repeats one.
+    pub(crate) fn seal(&self, random: [u8; 16], owner: &str, contents: &[u8]) -> Sealed {
+        let mut mixed = hmac::Context::with_key(&self.lookup);
+        for part in [b"nonce", &random[..], owner.as_bytes(), contents] {
+            mixed.update(part);
+        }
+        let nonce: [u8; NONCE_LEN] =
+            mixed.sign().as_ref()[..NONCE_LEN].try_into().expect("a digest is longer");
+        let mut bytes = contents.to_vec();
         self.keys[&self.current]
             .seal_in_place_append_tag(
                 Nonce::assume_unique_for_key(nonce),
-                Aad::from(associated(org, id)),
+                Aad::from(owner.as_bytes()),
                 &mut bytes,
             )
-            .expect("a key's text is short");
+            .expect("what is sealed is far below the limit");
         let bytes = [&nonce[..], &bytes].concat();
         Sealed { bytes, vault_key: self.current.clone() }
     }
 
     /// Opens what was sealed for the same owner; none if it was not, or was changed.
-    pub(crate) fn open(&self, org: OrgId, id: KeyId, sealed: &Sealed) -> Option<Secret<String>> {
+    pub(crate) fn open(&self, owner: &str, sealed: &Sealed) -> Option<Vec<u8>> {
         let (nonce, bytes) = sealed.bytes.split_at_checked(NONCE_LEN)?;
         let nonce = Nonce::try_assume_unique_for_key(nonce).ok()?;
         let mut bytes = bytes.to_vec();
         let key = self.keys.get(&sealed.vault_key)?;
-        let text = key.open_in_place(nonce, Aad::from(associated(org, id)), &mut bytes).ok()?;
-        String::from_utf8(text.to_vec()).ok().map(Secret::new)
+        let opened = key.open_in_place(nonce, Aad::from(owner.as_bytes()), &mut bytes).ok()?;
+        Some(opened.to_vec())
+    }
+
+    /// Opens a text.
+    pub(crate) fn open_text(&self, owner: &str, sealed: &Sealed) -> Option<Secret<String>> {
+        self.open(owner, sealed).and_then(|b| String::from_utf8(b).ok()).map(Secret::new)
     }
 }
 
@@ -151,9 +165,9 @@ fn write_aside(path: &Path, text: &str) -> std::io::Result<()> {
     }
 }
 
-/// Bound into the seal, so that a row moved to another organisation does not open.
-fn associated(org: OrgId, id: KeyId) -> Vec<u8> {
-    format!("tern key v1 {org} {id}").into_bytes()
+/// Bound into the seal of a key, so that a row moved to another organisation does not open.
+pub(crate) fn owner_of_key(org: OrgId, id: KeyId) -> String {
+    format!("tern key v1 {org} {id}")
 }
 
 fn parse(text: &str) -> Result<Vault, &'static str> {
@@ -200,18 +214,20 @@ mod tests {
     fn only_the_same_owner_and_an_unchanged_seal_open() {
         let (_folder, path, vault) = new_vault();
         let (org, id) = ids(1);
-        let text = Secret::new("tern_live_secret".to_owned());
-        let sealed = vault.seal(&Rt::real(), org, id, &text);
+        let owner = owner_of_key(org, id);
+        let sealed = vault.seal([1; 16], &owner, b"tern_live_secret");
         assert!(!String::from_utf8_lossy(&sealed.bytes).contains("secret"));
         let again = Vault::load(&path).expect("loaded");
-        assert_eq!(again.open(org, id, &sealed), Some(text));
-        assert_eq!(vault.open(ids(2).0, id, &sealed), None);
-        assert_eq!(vault.open(org, ids(2).1, &sealed), None);
+        assert_eq!(again.open(&owner, &sealed).as_deref(), Some(&b"tern_live_secret"[..]));
+        assert_eq!(vault.open(&owner_of_key(ids(2).0, id), &sealed), None);
+        assert_eq!(vault.open(&owner_of_key(org, ids(2).1), &sealed), None);
+        let other = vault.seal([1; 16], &owner, b"tern_live_secreT");
+        assert_ne!(sealed.bytes[..12], other.bytes[..12], "other contents, other nonce");
         let mut changed = sealed;
         changed.bytes[20] ^= 1;
-        assert_eq!(vault.open(org, id, &changed), None);
+        assert_eq!(vault.open(&owner, &changed), None);
         changed.bytes.truncate(5);
-        assert_eq!(vault.open(org, id, &changed), None);
+        assert_eq!(vault.open(&owner, &changed), None);
     }
 
     #[test]

@@ -54,6 +54,12 @@ ids! {
     UserId;
     /// An entry of the audit log.
     AuditId;
+    /// A piece of due work.
+    JobId;
+    /// A fact in the event feed.
+    EventId;
+    /// An order, inside; its reference on the wire is another.
+    OrderId;
 }
 
 impl OrgId {

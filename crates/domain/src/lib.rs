@@ -7,20 +7,23 @@
 
 pub mod bundle_name;
 pub mod contact;
+pub mod event;
 pub mod hex;
 pub mod iccid;
 pub mod ids;
+pub mod ledger;
 pub mod limits;
 pub mod money;
 pub mod msisdn;
 pub mod organisation;
+pub mod ports;
 pub mod secret;
 pub mod time;
 
 pub use bundle_name::BundleName;
 pub use hex::hex;
 pub use iccid::Iccid;
-pub use ids::{AuditId, KeyId, OrgId, UserId};
+pub use ids::{AuditId, EventId, JobId, KeyId, OrderId, OrgId, UserId};
 pub use money::{Currency, Money};
 pub use msisdn::Msisdn;
 pub use organisation::{Mode, Organisation, Role, User};

@@ -44,6 +44,10 @@ pub const RATE_KEYS_MAX: usize = 100_000;
 
 // ── Lists ───────────────────────────────────────────────────────────────────────────────────────
 
+/// Events of one page of the feed.
+pub const EVENTS_PAGE_MAX: i64 = 10_000;
+/// Events of such a page when none is asked for.
+pub const EVENTS_PAGE_DEFAULT: i64 = 100;
 /// Rows of one page of the operator's lists.
 pub const OPERATOR_PAGE_MAX: i64 = 1_000;
 /// Rows of such a page when none is asked for.
@@ -100,6 +104,33 @@ pub const STATEMENT_TIME: Duration = Duration::from_secs(15);
 pub const LOCK_WAIT: Duration = Duration::from_secs(2);
 /// How long the answer to a statement may take; the server cancels a slow one before.
 pub const ANSWER: Duration = Duration::from_secs(17);
+
+// ── Work ────────────────────────────────────────────────────────────────────────────────────────
+
+/// Pieces of due work one node does at a time.
+pub const JOBS_AT_ONCE: usize = 64;
+/// How often a node looks for due work without being woken.
+pub const JOBS_POLL: Duration = Duration::from_millis(500);
+/// How often a node says that it lives.
+pub const HEARTBEAT: Duration = Duration::from_secs(2);
+/// A node not heard of for this long is dead, and its work is given to others.
+pub const NODE_SILENCE: Duration = Duration::from_secs(10);
+/// Pieces of work that one advance of a sandbox clock does at most.
+pub const ADVANCE_ITEMS_MAX: usize = 10_000;
+
+// ── Money ───────────────────────────────────────────────────────────────────────────────────────
+
+/// How long a caller waits for a payment provider before it is told 503; the charge goes on.
+pub const PAYMENT_PATIENCE: Duration = Duration::from_secs(5);
+/// How long one question to a payment provider may take.
+pub const PAYMENT_ANSWER: Duration = Duration::from_secs(20);
+/// Largest amount of one movement, in minor units: far from the edge of what fits, so that sums of
+/// millions of them do too.
+pub const AMOUNT_MAX: i64 = 1_000_000_000_000;
+/// An idempotency key, from the contract.
+pub const IDEMPOTENCY_KEY_CHARS_MAX: usize = 255;
+/// Rows of one page of a statement or of verification.
+pub const LEDGER_PAGE: i64 = 1_000;
 
 // ── Access ──────────────────────────────────────────────────────────────────────────────────────
 

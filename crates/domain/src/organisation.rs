@@ -77,6 +77,21 @@ pub struct Settings {
     pub ip_allow_list: Vec<String>,
     /// Requests per second and key, where the operator has set a limit.
     pub rate_limit: Option<u32>,
+    /// Bounds of top-ups and the automatic one.
+    pub topup: TopupSettings,
+}
+
+/// Bounds of top-ups, in minor units; none = no bound.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct TopupSettings {
+    /// The least a top-up may be.
+    pub minimum: Option<i64>,
+    /// The most all top-ups of one day (UTC) may be.
+    pub daily_maximum: Option<i64>,
+    /// Below this balance the card is charged by itself; none = never.
+    pub auto_threshold: Option<i64>,
+    /// By how much.
+    pub auto_amount: Option<i64>,
 }
 
 /// An organisation.

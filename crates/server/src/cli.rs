@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use clap::{Args, Parser, Subcommand};
 
-use crate::commands::{key, org, user};
+use crate::commands::{jobs, key, org, user, verify};
 use crate::config::{Config, Flags};
 use crate::{config, demo, doctor, logs, serve};
 
@@ -61,6 +61,11 @@ enum Command {
     /// Add and list people, set passwords.
     #[command(subcommand)]
     User(user::Command),
+    /// List work that was given up, and try it again.
+    #[command(subcommand)]
+    Jobs(jobs::Command),
+    /// Add everything up again: ledger chains, sums, balances. Changes nothing.
+    Verify,
     /// Say what is wrong with this set-up and how to mend it. Changes nothing.
     Doctor,
 }
@@ -108,6 +113,8 @@ async fn run(cli: Cli) -> Result<ExitCode, String> {
         Command::Org(command) => org::run(*command, &config, json).await?,
         Command::Key(command) => key::run(command, &config, json).await?,
         Command::User(command) => user::run(command, &config, json).await?,
+        Command::Jobs(command) => jobs::run(command, &config, json).await?,
+        Command::Verify => return verify::run(&config, json).await,
         Command::Doctor => return Ok(doctor::run(&config, json).await),
     }
     Ok(ExitCode::SUCCESS)

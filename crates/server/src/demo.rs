@@ -74,6 +74,13 @@ fn greet(demo: &Demo, address: &str, data: &str) {
     code(&ink.quiet("# your organisation, as the newest version shows it"));
     code(&format!("curl -H 'X-API-Key: {key}' {address}/v2.5/organisation"));
     code("");
+    code(&ink.quiet("# charge the test card, once, however often you send it"));
+    code(&format!("curl -X POST -H 'X-API-Key: {key}' -H 'Idempotency-Key: my-first' \\"));
+    code(&format!("     '{address}/v2.5/organisation/balance?amount=25'"));
+    code("");
+    code(&ink.quiet("# what happened, as events"));
+    code(&format!("curl -H 'X-API-Key: {key}' {address}/events/v1"));
+    code("");
     code(&ink.quiet("# a sandbox organisation has a clock of its own: a day passes at once"));
     code(&format!("curl -H 'X-API-Key: {key}' -d '{{\"seconds\":86400}}' \\"));
     code(&format!("     {address}/sandbox/v1/clock/advance"));

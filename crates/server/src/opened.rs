@@ -2,9 +2,13 @@
 
 use std::fs;
 use std::os::unix::fs::DirBuilderExt;
+use std::sync::Arc;
+use std::time::Duration;
 
-use app::App;
+use adapters::payments::TestProcessor;
 use app::vault::Vault;
+use app::{App, Ports};
+use domain::ports::payments::{Answer, Outcome};
 use store::{Rt, Store, migrate};
 
 use crate::config::Config;
@@ -36,7 +40,24 @@ pub(crate) async fn open(config: &Config) -> Result<App, String> {
         format!("{error}\n  next: check the database setting, then `tern doctor`")
     })?;
     let store = Store::open(&database, &rt);
-    App::open(store, rt, vault).await.map_err(|error| error.to_string())
+    App::open(store, rt, vault, ports()).await.map_err(|error| error.to_string())
+}
+
+/// The outside world as this installation has it. No card adapter exists yet, so live organisations
+/// have no stored card.
+fn ports() -> Ports {
+    let late: fn(Duration) -> Answer<'static> = |time| {
+        Box::pin(async move {
+            Rt::real().sleep(time).await;
+            Outcome::Paid
+        })
+    };
+    Ports {
+        test_payments: Arc::new(TestProcessor { sleep: late }),
+        live_payments: None,
+        forms: Arc::new(adapters::callbacks::Json),
+        answers: Arc::new(api::InVersions),
+    }
 }
 
 /// Only its owner may look inside: the database and the vault file are there.

@@ -112,7 +112,11 @@ impl Service {
     }
 
     fn start_background(&self, rt: &Rt) -> Vec<tokio::task::JoinHandle<()>> {
-        let mut tasks = vec![rt.task(self.app.clone().watch_access())];
+        let mut tasks = vec![
+            rt.task(self.app.clone().watch_access()),
+            rt.task(self.app.clone().do_work()),
+            rt.task(self.app.clone().keep_watch()),
+        ];
         if let Some(files) = &self.tls {
             tasks.push(rt.task(files.clone().watch(rt.clone())));
         }

@@ -1,6 +1,7 @@
 //! The head of an organisation: the one row that every write of it locks first, holding what is
 //! counted per organisation.
 
+use domain::ledger::Account;
 use domain::{OrgId, Timestamp};
 
 use crate::{Row, StoreError, Tx, Value, args};
@@ -10,16 +11,16 @@ use crate::{Row, StoreError, Tx, Value, args};
 pub struct Head {
     /// The last number given to an event of this organisation; the next one follows without a gap.
     pub event_seq: i64,
-    /// Prepaid balance, in minor units.
-    pub balance: i64,
-    /// Promotional credit, in minor units.
-    pub test_credit: i64,
     /// When the promotional credit ends.
     pub test_credit_expires_at: Option<Timestamp>,
     /// How far the clock of a sandbox organisation runs ahead. Only grows.
     pub clock_offset_ms: i64,
     /// Since when asynchronous work of a sandbox organisation waits.
     pub held_at: Option<Timestamp>,
+    pub(crate) ledger_seq: i64,
+    pub(crate) ledger_hash: Option<Vec<u8>>,
+    /// In the order of `Account::ALL`. Only the ledger moves them.
+    pub(crate) balances: [i64; 8],
 }
 
 impl Head {
@@ -27,16 +28,36 @@ impl Head {
     pub fn clock(&self, now: Timestamp) -> Timestamp {
         now.plus_ms(self.clock_offset_ms)
     }
+
+    /// What is on an account, in minor units.
+    pub fn on(&self, account: Account) -> i64 {
+        self.balances[account as usize]
+    }
+
+    /// How many entries its ledger has.
+    pub fn ledger_seq(&self) -> i64 {
+        self.ledger_seq
+    }
+
+    /// The hash of the last of them; none before the first.
+    pub fn ledger_hash(&self) -> Option<&[u8]> {
+        self.ledger_hash.as_deref()
+    }
 }
 
-const LOCK: &str = "SELECT event_seq, balance, test_credit, test_credit_expires_at, \
-     clock_offset_ms, held_at FROM org_heads WHERE org_id = $1 {for update}";
-const FIND: &str = "SELECT event_seq, balance, test_credit, test_credit_expires_at, \
-     clock_offset_ms, held_at FROM org_heads WHERE org_id = $1";
-const PAGE: &str = "SELECT event_seq, balance, test_credit, test_credit_expires_at, \
-     clock_offset_ms, held_at, org_id FROM org_heads WHERE org_id > $1 ORDER BY org_id LIMIT $2";
-const SAVE: &str = "UPDATE org_heads SET event_seq = $2, balance = $3, test_credit = $4, \
-     test_credit_expires_at = $5, clock_offset_ms = $6, held_at = $7 WHERE org_id = $1";
+const LOCK: &str = "SELECT event_seq, test_credit_expires_at, clock_offset_ms, held_at, \
+     ledger_seq, ledger_hash, balance, held, test_credit, card, sales, refunds, breakage, \
+     operator_credit FROM org_heads WHERE org_id = $1 {for update}";
+const FIND: &str = "SELECT event_seq, test_credit_expires_at, clock_offset_ms, held_at, \
+     ledger_seq, ledger_hash, balance, held, test_credit, card, sales, refunds, breakage, \
+     operator_credit FROM org_heads WHERE org_id = $1";
+const PAGE: &str = "SELECT event_seq, test_credit_expires_at, clock_offset_ms, held_at, \
+     ledger_seq, ledger_hash, balance, held, test_credit, card, sales, refunds, breakage, \
+     operator_credit, org_id FROM org_heads WHERE org_id > $1 ORDER BY org_id LIMIT $2";
+const SAVE: &str = "UPDATE org_heads SET event_seq = $2, test_credit_expires_at = $3, \
+     clock_offset_ms = $4, held_at = $5, ledger_seq = $6, ledger_hash = $7, balance = $8, \
+     held = $9, test_credit = $10, card = $11, sales = $12, refunds = $13, breakage = $14, \
+     operator_credit = $15 WHERE org_id = $1";
 const INSERT: &str = "INSERT INTO org_heads (org_id, event_seq, balance, test_credit, \
      clock_offset_ms) VALUES ($1, 0, 0, 0, 0)";
 
@@ -57,7 +78,7 @@ pub fn find(tx: &mut Tx<'_>, org: OrgId) -> Result<Option<Head>, StoreError> {
 /// Heads in the order of their organisations, after the given one.
 pub fn page(tx: &mut Tx<'_>, after: OrgId, most: i64) -> Result<Vec<(OrgId, Head)>, StoreError> {
     let rows = tx.all(PAGE, args![after, most])?;
-    rows.iter().map(|row| Ok((row.parsed(6, OrgId::parse)?, head(row)?))).collect()
+    rows.iter().map(|row| Ok((row.parsed(14, OrgId::parse)?, head(row)?))).collect()
 }
 
 /// The head of a new organisation: nothing counted yet.
@@ -66,26 +87,33 @@ pub fn insert(tx: &mut Tx<'_>, org: OrgId) -> Result<(), StoreError> {
 }
 
 /// The statement that writes a head back; the writer runs it once per group.
-pub(crate) fn saving(org: OrgId, head: &Head) -> (&'static str, [Value; 7]) {
-    let args = [
-        Value::from(org),
-        Value::from(head.event_seq),
-        Value::from(head.balance),
-        Value::from(head.test_credit),
-        Value::from(head.test_credit_expires_at),
-        Value::from(head.clock_offset_ms),
-        Value::from(head.held_at),
-    ];
+pub(crate) fn saving(org: OrgId, head: &Head) -> (&'static str, Vec<Value>) {
+    let mut args = args![
+        org,
+        head.event_seq,
+        head.test_credit_expires_at,
+        head.clock_offset_ms,
+        head.held_at,
+        head.ledger_seq,
+        head.ledger_hash.clone()
+    ]
+    .to_vec();
+    args.extend(head.balances.map(Value::Int));
     (SAVE, args)
 }
 
 fn head(row: &Row) -> Result<Head, StoreError> {
+    let mut balances = [0; 8];
+    for (at, balance) in balances.iter_mut().enumerate() {
+        *balance = row.int(6 + at)?;
+    }
     Ok(Head {
         event_seq: row.int(0)?,
-        balance: row.int(1)?,
-        test_credit: row.int(2)?,
-        test_credit_expires_at: row.time_or_none(3)?,
-        clock_offset_ms: row.int(4)?,
-        held_at: row.time_or_none(5)?,
+        test_credit_expires_at: row.time_or_none(1)?,
+        clock_offset_ms: row.int(2)?,
+        held_at: row.time_or_none(3)?,
+        ledger_seq: row.int(4)?,
+        ledger_hash: row.bytes_or_none(5)?.map(<[u8]>::to_vec),
+        balances,
     })
 }

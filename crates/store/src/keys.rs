@@ -2,6 +2,7 @@
 
 use domain::{KeyId, OrgId, Timestamp};
 
+use crate::sealed::Sealed;
 use crate::{Row, StoreError, Tx, args};
 
 /// A key without its text.
@@ -19,15 +20,6 @@ pub struct Key {
     pub created_at: Timestamp,
     /// When it was revoked.
     pub revoked_at: Option<Timestamp>,
-}
-
-/// The text of a key as it is kept.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Sealed {
-    /// The sealed bytes.
-    pub bytes: Vec<u8>,
-    /// Which key of the vault sealed them.
-    pub vault_key: String,
 }
 
 const INSERT: &str = "INSERT INTO keys (id, org_id, label, primary_at, created_at, digest, sealed, \
@@ -85,8 +77,7 @@ pub fn count(tx: &mut Tx<'_>, org: OrgId) -> Result<i64, StoreError> {
 /// The text of the primary key, sealed, with the id it is sealed under.
 pub fn primary(tx: &mut Tx<'_>, org: OrgId) -> Result<Option<(KeyId, Sealed)>, StoreError> {
     let Some(row) = tx.maybe(PRIMARY, args![org])? else { return Ok(None) };
-    let sealed = Sealed { bytes: row.bytes(1)?.to_vec(), vault_key: row.text(2)?.to_owned() };
-    Ok(Some((row.parsed(0, KeyId::parse)?, sealed)))
+    Ok(Some((row.parsed(0, KeyId::parse)?, Sealed::from_row(&row, 1)?)))
 }
 
 /// Makes a key the primary one; false if there is no such key that works.

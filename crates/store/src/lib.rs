@@ -4,16 +4,24 @@
 #![warn(missing_docs)]
 
 pub mod audit;
+pub mod charges;
 pub mod epochs;
+pub mod events;
 pub mod heads;
+pub mod idempotency;
+pub mod jobs;
 pub mod keys;
+pub mod ledger;
 pub mod migrate;
+pub mod orders;
 pub mod organisations;
 pub mod rt;
+pub mod sealed;
 pub mod settings;
 pub mod sql;
 pub mod users;
 
 pub use heads::Head;
 pub use rt::Rt;
+pub use sealed::Sealed;
 pub use sql::{Database, Row, Store, StoreError, Tx, Value};

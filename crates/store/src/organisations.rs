@@ -1,28 +1,33 @@
 //! Organisations and what is set for them.
 
 use domain::contact::CallbackUrl;
-use domain::organisation::{CallbackVersion, Profile, Settings, UsageEvents};
+use domain::organisation::{CallbackVersion, Profile, Settings, TopupSettings, UsageEvents};
 use domain::{Currency, Mode, OrgId, Organisation};
 
 use crate::{Row, StoreError, Tx, Value, args};
 
 const FIND: &str = "SELECT id, mode, currency, created_at, name, tax_liable, addr1, addr2, city, \
      country, postcode, notes, business_type, website, product_description, bundle_groups, \
-     callback_url, callback_version, usage_events, senders, ip_allow_list, rate_limit \
+     callback_url, callback_version, usage_events, senders, ip_allow_list, rate_limit, \
+     topup_minimum, topup_daily_maximum, auto_topup_threshold, auto_topup_amount \
      FROM organisations WHERE id = $1";
 const PAGE: &str = "SELECT id, mode, currency, created_at, name, tax_liable, addr1, addr2, city, \
      country, postcode, notes, business_type, website, product_description, bundle_groups, \
-     callback_url, callback_version, usage_events, senders, ip_allow_list, rate_limit \
+     callback_url, callback_version, usage_events, senders, ip_allow_list, rate_limit, \
+     topup_minimum, topup_daily_maximum, auto_topup_threshold, auto_topup_amount \
      FROM organisations WHERE id > $1 ORDER BY id LIMIT $2";
 const INSERT: &str = "INSERT INTO organisations (id, mode, currency, created_at, name, tax_liable, \
      addr1, addr2, city, country, postcode, notes, business_type, website, product_description, \
      bundle_groups, callback_url, callback_version, usage_events, senders, ip_allow_list, \
-     rate_limit) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, \
-     $17, $18, $19, $20, $21, $22)";
+     rate_limit, topup_minimum, topup_daily_maximum, auto_topup_threshold, auto_topup_amount) \
+     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, \
+     $19, $20, $21, $22, $23, $24, $25, $26)";
 const UPDATE: &str = "UPDATE organisations SET name = $2, tax_liable = $3, addr1 = $4, addr2 = $5, \
      city = $6, country = $7, postcode = $8, notes = $9, business_type = $10, website = $11, \
      product_description = $12, bundle_groups = $13, callback_url = $14, callback_version = $15, \
-     usage_events = $16, senders = $17, ip_allow_list = $18, rate_limit = $19 WHERE id = $1";
+     usage_events = $16, senders = $17, ip_allow_list = $18, rate_limit = $19, \
+     topup_minimum = $20, topup_daily_maximum = $21, auto_topup_threshold = $22, \
+     auto_topup_amount = $23 WHERE id = $1";
 
 /// The organisation of that id.
 pub fn find(tx: &mut Tx<'_>, id: OrgId) -> Result<Option<Organisation>, StoreError> {
@@ -49,7 +54,7 @@ pub fn update(tx: &mut Tx<'_>, organisation: &Organisation) -> Result<(), StoreE
     tx.exec(UPDATE, &args).map(drop)
 }
 
-fn changeable(organisation: &Organisation) -> [Value; 18] {
+fn changeable(organisation: &Organisation) -> [Value; 22] {
     let Organisation { profile, settings, .. } = organisation;
     [
         Value::from(&profile.name),
@@ -76,6 +81,10 @@ fn changeable(organisation: &Organisation) -> [Value; 18] {
         Value::from(settings.senders.join("\n")),
         Value::from(settings.ip_allow_list.join("\n")),
         Value::from(settings.rate_limit.map(i64::from)),
+        Value::from(settings.topup.minimum),
+        Value::from(settings.topup.daily_maximum),
+        Value::from(settings.topup.auto_threshold),
+        Value::from(settings.topup.auto_amount),
     ]
 }
 
@@ -119,6 +128,12 @@ fn organisation(row: &Row) -> Result<Organisation, StoreError> {
             senders: lines(19)?,
             ip_allow_list: lines(20)?,
             rate_limit: row.int_or_none(21)?.and_then(|limit| u32::try_from(limit).ok()),
+            topup: TopupSettings {
+                minimum: row.int_or_none(22)?,
+                daily_maximum: row.int_or_none(23)?,
+                auto_threshold: row.int_or_none(24)?,
+                auto_amount: row.int_or_none(25)?,
+            },
         },
     })
 }

@@ -27,6 +27,7 @@ pub use error::StoreError;
 pub use stats::Stats;
 pub use tx::Tx;
 pub use value::{Row, Value};
+pub use writer::Crash;
 
 use self::error::Fault;
 use self::queue::{Job, Queue, Refusal, Settled, Verdict};
@@ -222,6 +223,13 @@ impl Store {
         let reader = Reader::new(database.clone(), rt.clone(), stats.clone());
         let run = Run::Inline(Mutex::new((writer, reader)));
         Self(Arc::new(Inner { database: database.clone(), stats, run }))
+    }
+
+    /// Plays a crash at the next commit of an inline store: whoever waits for it hears an error.
+    pub fn crash_at_next_commit(&self, crash: Crash) {
+        if let Run::Inline(both) = &self.0.run {
+            both.lock().unwrap_or_else(PoisonError::into_inner).0.crash = Some(crash);
+        }
     }
 
     /// Which database this is.

@@ -78,8 +78,11 @@ pub(crate) async fn change(
 }
 
 fn change_from(fields: &mut Fields) -> Result<Change, Problem> {
-    // `null` takes the limit away, and so does 0.
-    let reset = fields.is_null("rateLimit").then_some(0);
+    // `null` takes a limit away, and so does 0.
+    let amount = |fields: &mut Fields, name: &str| {
+        let reset = fields.is_null(name).then_some(0);
+        Ok::<_, Problem>(fields.int(name)?.or(reset))
+    };
     Ok(Change {
         name: fields.text("name")?,
         tax_liable: fields.text("taxLiable")?,
@@ -98,7 +101,11 @@ fn change_from(fields: &mut Fields) -> Result<Change, Problem> {
         usage_events: fields.text("usageEvents")?,
         senders: fields.texts("senders")?,
         ip_allow_list: fields.texts("ipAllowList")?,
-        rate_limit: fields.int("rateLimit")?.or(reset),
+        rate_limit: amount(fields, "rateLimit")?,
+        topup_minimum: amount(fields, "topupMinimum")?,
+        topup_daily_maximum: amount(fields, "topupDailyMaximum")?,
+        auto_topup_threshold: amount(fields, "autoTopupThreshold")?,
+        auto_topup_amount: amount(fields, "autoTopupAmount")?,
     })
 }
 
@@ -143,6 +150,10 @@ pub(crate) struct Organisation {
     senders: Vec<String>,
     ip_allow_list: Vec<String>,
     rate_limit: Option<u32>,
+    topup_minimum: Option<i64>,
+    topup_daily_maximum: Option<i64>,
+    auto_topup_threshold: Option<i64>,
+    auto_topup_amount: Option<i64>,
     created_at: String,
 }
 
@@ -158,6 +169,7 @@ impl From<Detail> for Organisation {
             senders,
             ip_allow_list,
             rate_limit,
+            topup,
         } = organisation.settings;
         Self {
             id: organisation.id.to_string(),
@@ -190,6 +202,10 @@ impl From<Detail> for Organisation {
             senders,
             ip_allow_list,
             rate_limit,
+            topup_minimum: topup.minimum,
+            topup_daily_maximum: topup.daily_maximum,
+            auto_topup_threshold: topup.auto_threshold,
+            auto_topup_amount: topup.auto_amount,
             created_at: organisation.created_at.to_string(),
         }
     }

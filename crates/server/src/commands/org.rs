@@ -89,6 +89,18 @@ pub(crate) struct Fields {
     /// Requests per second and key; 0 for no limit of its own.
     #[arg(long)]
     rate_limit: Option<i64>,
+    /// Least top-up, in minor units; 0 for none.
+    #[arg(long)]
+    topup_minimum: Option<i64>,
+    /// Most that top-ups of a day may be, in minor units; 0 for no bound.
+    #[arg(long)]
+    topup_daily_maximum: Option<i64>,
+    /// Balance below which the card is charged by itself, in minor units; 0 for never.
+    #[arg(long)]
+    auto_topup_threshold: Option<i64>,
+    /// By how much.
+    #[arg(long)]
+    auto_topup_amount: Option<i64>,
 }
 
 impl Fields {
@@ -112,6 +124,10 @@ impl Fields {
             senders: self.senders.map(without_empty),
             ip_allow_list: self.ip_allow_list.map(without_empty),
             rate_limit: self.rate_limit,
+            topup_minimum: self.topup_minimum,
+            topup_daily_maximum: self.topup_daily_maximum,
+            auto_topup_threshold: self.auto_topup_threshold,
+            auto_topup_amount: self.auto_topup_amount,
         }
     }
 }

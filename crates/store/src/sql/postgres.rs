@@ -14,7 +14,7 @@ use domain::limits;
 use futures_util::TryStreamExt;
 use tokio_postgres::error::{DbError, SqlState};
 use tokio_postgres::types::private::BytesMut;
-use tokio_postgres::types::{IsNull, ToSql, Type, to_sql_checked};
+use tokio_postgres::types::{FromSql, IsNull, ToSql, Type, to_sql_checked};
 use tokio_postgres::{Client, Config, Statement};
 
 use super::dialect::Dialect;
@@ -290,12 +290,47 @@ fn row(row: &tokio_postgres::Row) -> Result<Row, Fault> {
             Type::TEXT | Type::VARCHAR => {
                 row.try_get::<_, Option<String>>(at).map(|v| v.map(Value::Text))
             }
+            Type::NUMERIC => {
+                row.try_get::<_, Option<Whole>>(at).map(|v| v.map(|v| Value::Int(v.0)))
+            }
             Type::BYTEA => row.try_get::<_, Option<Vec<u8>>>(at).map(|v| v.map(Value::Bytes)),
             ref other => return Err(Fault::refused(format!("a column of type {other}"))),
         };
         cell.map(|v| v.unwrap_or(Value::Null)).map_err(|e| fault(&e))
     });
     cells.collect::<Result<_, _>>().map(Row)
+}
+
+/// What PostgreSQL answers to `SUM` of whole numbers: digits to the base of 10,000.
+struct Whole(i64);
+
+impl<'a> FromSql<'a> for Whole {
+    fn from_sql(_: &Type, raw: &'a [u8]) -> Result<Self, Box<dyn std::error::Error + Sync + Send>> {
+        let word = |at: usize| -> Option<i16> {
+            Some(i16::from_be_bytes(raw.get(at * 2..at * 2 + 2)?.try_into().ok()?))
+        };
+        let read = || -> Option<i64> {
+            let (count, weight, sign) = (word(0)?, word(1)?, word(2)?);
+            // Trailing zeros are left out, so the weight may exceed the count.
+            let places = usize::try_from(i32::from(weight) + 1).ok()?;
+            let count = usize::try_from(count).ok().filter(|count| *count <= places)?;
+            let mut whole: i64 = 0;
+            for place in 0..places {
+                let digit = if place < count { word(4 + place)? } else { 0 };
+                whole = whole.checked_mul(10_000)?.checked_add(i64::from(digit))?;
+            }
+            match sign {
+                0 => Some(whole),
+                0x4000 => Some(-whole),
+                _ => None,
+            }
+        };
+        read().map(Self).ok_or_else(|| "not a whole number that fits".into())
+    }
+
+    fn accepts(ty: &Type) -> bool {
+        *ty == Type::NUMERIC
+    }
 }
 
 fn fault(error: &tokio_postgres::Error) -> Fault {

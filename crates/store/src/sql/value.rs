@@ -1,6 +1,6 @@
 //! The few kinds of value both databases share, and a row of them.
 
-use domain::{AuditId, Currency, Iccid, KeyId, OrgId, Timestamp, UserId};
+use domain::{AuditId, Currency, EventId, Iccid, JobId, KeyId, OrderId, OrgId, Timestamp, UserId};
 
 use super::StoreError;
 
@@ -90,7 +90,7 @@ macro_rules! id_values {
         }
     )*};
 }
-id_values!(OrgId, KeyId, UserId, AuditId);
+id_values!(OrgId, KeyId, UserId, AuditId, JobId, EventId, OrderId);
 
 /// The arguments of a statement, in the order of `$1…$n`.
 #[macro_export]
@@ -137,6 +137,14 @@ impl Row {
         match self.at(column)? {
             Value::Null => Ok(None),
             _ => self.int(column).map(Some),
+        }
+    }
+
+    /// Bytes that may be missing.
+    pub fn bytes_or_none(&self, column: usize) -> Result<Option<&[u8]>, StoreError> {
+        match self.at(column)? {
+            Value::Null => Ok(None),
+            _ => self.bytes(column).map(Some),
         }
     }
 

@@ -43,6 +43,17 @@ pub(super) struct Writer {
     failed_at: Option<Duration>,
     /// How many writes fitted into the time of a group lately.
     fitting: usize,
+    /// What a deterministic run does to the next commit.
+    pub(super) crash: Option<Crash>,
+}
+
+/// How a process dies at a commit, played by a deterministic run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Crash {
+    /// Nothing is committed, and the caller never hears.
+    BeforeCommit,
+    /// Everything is, and the caller never hears.
+    AfterCommit,
 }
 
 /// A write of the group at hand, and how its last run ended.
@@ -91,6 +102,7 @@ impl Writer {
             conn: None,
             failed_at: None,
             fitting: limits::GROUP_WRITES_MAX,
+            crash: None,
         }
     }
 
@@ -166,9 +178,10 @@ impl Writer {
     fn attempt(&mut self, members: &mut [Member]) -> Result<(), Failure> {
         self.group_no += 1;
         let (name, group_no, rt) = (self.name.clone(), self.group_no, self.rt.clone());
+        let crash = self.crash.take();
         let conn = self.connection().map_err(Failure::Lost)?;
         let finished = match begin(conn, &name, group_no, &rt) {
-            Ok(()) => finish(conn, members, &rt),
+            Ok(()) => finish(conn, members, (&rt, crash)),
             Err(Fault { kind: FaultKind::Lost, error }) => Err(Failure::Lost(error)),
             Err(fault) => Err(Failure::NotBegun(fault.error)),
         };
@@ -294,15 +307,24 @@ fn begin(conn: &mut Conn, name: &str, group_no: i64, rt: &Rt) -> Result<(), Faul
 }
 
 /// Runs the members and commits.
-fn finish(conn: &mut Conn, members: &mut [Member], rt: &Rt) -> Result<(), Failure> {
+fn finish(
+    conn: &mut Conn,
+    members: &mut [Member],
+    (rt, crash): (&Rt, Option<Crash>),
+) -> Result<(), Failure> {
     run_all(conn, members, rt).map_err(|fault| match fault.kind {
         FaultKind::Lost => Failure::Lost(fault.error),
         _ => Failure::Blame(fault),
     })?;
+    let died = || Failure::NotBegun(StoreError::Unavailable("the process died".to_owned()));
+    if crash == Some(Crash::BeforeCommit) {
+        return Err(died());
+    }
     conn.simple("COMMIT").map_err(|fault| match fault.kind {
         FaultKind::Lost => Failure::FateUnknown(fault.error),
         _ => Failure::Blame(fault),
-    })
+    })?;
+    if crash.is_some() { Err(died()) } else { Ok(()) }
 }
 
 fn run_all(conn: &mut Conn, members: &mut [Member], rt: &Rt) -> Result<(), Fault> {

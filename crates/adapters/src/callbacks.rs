@@ -1,0 +1,5 @@
+//! Events as receivers know them.
+
+mod forms;
+
+pub use forms::Json;

@@ -1,0 +1,83 @@
+//! Answers that are kept with a request's key, written once in the form of the version that asked.
+
+use app::topup::Outcome;
+use app::{Answer, Answers};
+use axum::response::{IntoResponse, Response};
+use domain::Money;
+use http::{HeaderValue, StatusCode, header};
+use serde::Serialize;
+use serde_json::json;
+
+use crate::money::{self, Amount};
+use crate::problem::Problem;
+use crate::versions::{Change, Version};
+
+/// Writes answers; the form is the name of a version.
+pub struct InVersions;
+
+impl Answers for InVersions {
+    fn topup(&self, form: &str, outcome: &Outcome) -> Answer {
+        let version = Version::ALL.into_iter().find(|version| version.name() == form);
+        let version = version.unwrap_or(Version::NEWEST);
+        match outcome {
+            Outcome::Paid { amount, balance, test_credit, reference } => done(&Topup {
+                amount: money::print(*amount, version),
+                balance: money::print(shown(*balance, *test_credit, version), version),
+                reference: *reference,
+            }),
+            Outcome::Declined => refused("card-declined", "card declined"),
+            Outcome::NoCard => refused("no-stored-card", "no saved payment method"),
+            Outcome::BelowMinimum => refused("amount-below-minimum", "amount is below the minimum"),
+            Outcome::DailyLimit => {
+                refused("daily-limit-reached", "amount is above the daily maximum")
+            }
+        }
+    }
+}
+
+/// The balance as a version shows it.
+pub(crate) fn shown(balance: Money, test_credit: Money, version: Version) -> Money {
+    if Change::BalanceWithTestCredit.seen_by(version) {
+        // Both are far from the edge of what fits; if not, the balance alone is still true.
+        return balance.plus(test_credit).unwrap_or(balance);
+    }
+    balance
+}
+
+#[derive(Serialize)]
+struct Topup {
+    amount: Amount,
+    balance: Amount,
+    #[serde(rename = "ref")]
+    reference: i64,
+}
+
+fn done(body: &Topup) -> Answer {
+    let body = serde_json::to_vec(body).expect("numbers are JSON");
+    Answer { status: 200, code: String::new(), body }
+}
+
+fn refused(code: &str, message: &str) -> Answer {
+    let body = json!({ "message": message }).to_string().into_bytes();
+    Answer { status: 400, code: code.to_owned(), body }
+}
+
+/// A kept answer on its way out.
+pub(crate) struct Kept(pub(crate) Answer);
+
+impl IntoResponse for Kept {
+    fn into_response(self) -> Response {
+        let Answer { status, code, body } = self.0;
+        let Ok(status) = StatusCode::from_u16(status) else {
+            return Problem::internal("a kept answer with an odd status").into_response();
+        };
+        let json = HeaderValue::from_static("application/json");
+        let mut response = (status, [(header::CONTENT_TYPE, json)], body).into_response();
+        if let Ok(code) = HeaderValue::from_str(&code)
+            && !code.is_empty()
+        {
+            response.headers_mut().insert("x-error-code", code);
+        }
+        response
+    }
+}

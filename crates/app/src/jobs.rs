@@ -1,0 +1,377 @@
+//! Due work: claimed in one short transaction, done with none open, settled in another that first
+//! makes sure that the attempt still counts. Any piece of it may run twice.
+
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+
+use domain::{JobId, Mode, OrgId, Timestamp, limits};
+pub use store::jobs::Job;
+use store::jobs::{self, Due};
+use store::sql::Dialect;
+use store::{Rt, StoreError, Tx};
+use tokio::sync::{Notify, oneshot};
+
+use crate::{Actor, App, credit, topup};
+
+/// Kinds of work.
+pub(crate) const CHARGE: &str = "charge";
+pub(crate) const TEST_CREDIT_EXPIRY: &str = "test-credit-expiry";
+
+/// How an attempt ended.
+pub(crate) enum Verdict {
+    /// Settled; the job is gone.
+    Settled,
+    /// Not yet: try again.
+    Again(String),
+    /// Nobody knows this kind of work.
+    Dead(String),
+}
+
+/// Delays between attempts; the last one repeats. An operator sees what still waits.
+const BACK_OFF: [Duration; 6] = [
+    Duration::from_secs(1),
+    Duration::from_secs(5),
+    Duration::from_secs(30),
+    Duration::from_mins(2),
+    Duration::from_mins(10),
+    Duration::from_hours(1),
+];
+/// After about three weeks of trying somebody must look.
+const ATTEMPTS_MAX: i64 = 500;
+
+/// This node's part in the work.
+pub(crate) struct Work {
+    /// Unlike that of any other node, also of this one's earlier lives.
+    incarnation: String,
+    wake: Notify,
+    /// Told whenever a piece of work was settled, so that those who wait for one can look.
+    pub(crate) settled: Notify,
+    running: AtomicUsize,
+    /// Those who wait for a charge on this node.
+    waiting: Mutex<HashMap<i64, Vec<oneshot::Sender<()>>>>,
+    /// What other nodes last said, and when we heard it by our own clock.
+    heard: Mutex<HashMap<String, (i64, Duration)>>,
+}
+
+impl Work {
+    pub(crate) fn new(rt: &Rt) -> Self {
+        Self {
+            incarnation: domain::hex(&rt.random::<8>()),
+            wake: Notify::new(),
+            settled: Notify::new(),
+            running: AtomicUsize::new(0),
+            waiting: Mutex::default(),
+            heard: Mutex::default(),
+        }
+    }
+
+    /// Is told when this node settles the charge of that number.
+    pub(crate) fn wait_for(&self, charge: i64) -> oneshot::Receiver<()> {
+        let (tell, told) = oneshot::channel();
+        let mut waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
+        let callers = waiting.entry(charge).or_default();
+        callers.retain(|caller| !caller.is_closed());
+        callers.push(tell);
+        told
+    }
+
+    /// Tells those who wait for a charge.
+    pub(crate) fn tell(&self, charge: i64) {
+        let callers = self.waiting.lock().unwrap_or_else(PoisonError::into_inner).remove(&charge);
+        for caller in callers.unwrap_or_default() {
+            // It may have given up already.
+            let _gone = caller.send(());
+        }
+    }
+
+    /// A hint that there is work; the table is the truth.
+    pub(crate) fn wake(&self) {
+        self.wake.notify_one();
+    }
+}
+
+/// Why a job could not be retried.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// There is no such job that was given up.
+    #[error("job not found, or not failed")]
+    Unknown,
+    /// The database.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+impl App {
+    /// Adds work in the transaction of its cause, due at a moment of the organisation's clock.
+    pub(crate) fn add_job(
+        tx: &mut Tx<'_>,
+        id: JobId,
+        (kind, subject): (&str, &str),
+        due_at: Timestamp,
+        now: Timestamp,
+    ) -> Result<(), StoreError> {
+        let refused = || StoreError::Refused("work outside a write of its organisation".into());
+        let org = tx.org().ok_or_else(refused)?;
+        let offset = tx.head().ok_or_else(refused)?.clock_offset_ms;
+        let job = Job {
+            id,
+            org,
+            kind: kind.to_owned(),
+            subject: subject.to_owned(),
+            due_at,
+            attempts: 0,
+            error: String::new(),
+            failed_at: None,
+        };
+        jobs::add(tx, &job, Due { at: due_at, wake_at: due_at.plus_ms(-offset) }, now)
+    }
+
+    /// Does due work for as long as the service runs.
+    pub async fn do_work(self) {
+        if self.store().database().dialect() == Dialect::Sqlite {
+            // One process works on the file: what is claimed was claimed by an earlier life.
+            let _later = self.store().write(OrgId::HOUSE, jobs::release_all).await;
+        }
+        loop {
+            let woken = self.work().wake.notified();
+            let room = limits::JOBS_AT_ONCE.saturating_sub(self.running());
+            let claimed = if room > 0 { self.claim(room).await } else { Ok(Vec::new()) };
+            let jobs = claimed.unwrap_or_default();
+            if jobs.is_empty() {
+                tokio::select! {
+                    biased;
+                    () = woken => {}
+                    () = self.rt().sleep(limits::JOBS_POLL) => {}
+                }
+            }
+            for job in jobs {
+                let app = self.clone();
+                self.work().running.fetch_add(1, Ordering::Relaxed);
+                self.rt().task(async move {
+                    app.run(&job).await;
+                    app.work().running.fetch_sub(1, Ordering::Relaxed);
+                    app.work().wake();
+                });
+            }
+        }
+    }
+
+    fn running(&self) -> usize {
+        self.work().running.load(Ordering::Relaxed)
+    }
+
+    async fn claim(&self, most: usize) -> Result<Vec<Job>, StoreError> {
+        let (owner, now) = (self.work().incarnation.clone(), self.now());
+        let most = i64::try_from(most).unwrap_or(i64::MAX);
+        self.store().write(OrgId::HOUSE, move |tx| jobs::claim(tx, &owner, now, most)).await
+    }
+
+    /// Does one claimed piece of work to its end. An error leaves it claimed; whoever buries this
+    /// node, or its next life, takes it up again.
+    pub(crate) async fn run(&self, job: &Job) {
+        let verdict = match job.kind.as_str() {
+            CHARGE => topup::work(self, job).await,
+            TEST_CREDIT_EXPIRY => credit::expire(self, job).await,
+            other => Ok(Verdict::Dead(format!("no work of kind {other} is known"))),
+        };
+        let outcome = match verdict {
+            Ok(Verdict::Settled) => Ok(()),
+            Ok(Verdict::Again(why)) => self.put_off(job, why).await,
+            Ok(Verdict::Dead(why)) => self.give_up(job, why).await,
+            Err(error) => self.put_off(job, error.to_string()).await,
+        };
+        if let Err(error) = outcome {
+            tracing::warn!(job.id = %job.id, error = %error, "a job could not be settled yet");
+        }
+        self.work().settled.notify_waiters();
+    }
+
+    async fn put_off(&self, job: &Job, why: String) -> Result<(), StoreError> {
+        if job.attempts >= ATTEMPTS_MAX {
+            return self.give_up(job, why).await;
+        }
+        let place = usize::try_from(job.attempts - 1).unwrap_or(0).min(BACK_OFF.len() - 1);
+        let delay = i64::try_from(BACK_OFF[place].as_millis()).unwrap_or(i64::MAX);
+        let (now, job, owner) = (self.now(), job.clone(), self.work().incarnation.clone());
+        self.store()
+            .write(job.org, move |tx| {
+                if !jobs::is_mine(tx, &job, &owner)? {
+                    return Ok(());
+                }
+                let clock = tx.head().map_or(now, |head| head.clock(now));
+                let due = Due { at: clock.plus_ms(delay), wake_at: now.plus_ms(delay) };
+                jobs::again(tx, job.id, due, &why)
+            })
+            .await
+    }
+
+    async fn give_up(&self, job: &Job, why: String) -> Result<(), StoreError> {
+        tracing::error!(job.id = %job.id, kind = job.kind, why, "a job was given up");
+        let (now, job, owner) = (self.now(), job.clone(), self.work().incarnation.clone());
+        self.store()
+            .write(job.org, move |tx| {
+                if jobs::is_mine(tx, &job, &owner)? {
+                    jobs::dead(tx, job.id, now, &why)?;
+                }
+                Ok(())
+            })
+            .await
+    }
+
+    /// Whether an attempt still counts; asked first in the transaction that settles it.
+    pub(crate) fn is_mine(&self, tx: &mut Tx<'_>, job: &Job) -> Result<bool, StoreError> {
+        jobs::is_mine(tx, job, &self.work().incarnation)
+    }
+
+    /// Says that this node lives, and takes over the work of nodes that have fallen silent. Judged
+    /// by our own clock, so that no two machines' clocks need agree.
+    pub async fn keep_watch(self) {
+        let mut beat = 0;
+        loop {
+            beat += 1;
+            if let Err(error) = self.watch_once(beat).await {
+                tracing::debug!(error = %error, "no heartbeat this time");
+            }
+            self.rt().sleep(limits::HEARTBEAT).await;
+        }
+    }
+
+    async fn watch_once(&self, beat: i64) -> Result<(), StoreError> {
+        let me = self.work().incarnation.clone();
+        let now = self.rt().monotonic();
+        let beats = self
+            .store()
+            .write(OrgId::HOUSE, move |tx| {
+                jobs::beat(tx, &me, beat)?;
+                jobs::beats(tx)
+            })
+            .await?;
+        let silent: Vec<(String, i64)> = {
+            let mut heard = self.work().heard.lock().unwrap_or_else(PoisonError::into_inner);
+            heard.retain(|node, _| beats.iter().any(|(name, _)| name == node));
+            beats
+                .into_iter()
+                .filter(|(node, beat)| {
+                    let known = heard.entry(node.clone()).or_insert((*beat, now));
+                    if known.0 != *beat {
+                        *known = (*beat, now);
+                    }
+                    now.saturating_sub(known.1) > limits::NODE_SILENCE
+                })
+                .filter(|(node, _)| *node != self.work().incarnation)
+                .collect()
+        };
+        for (node, beat) in silent {
+            let buried =
+                self.store().write(OrgId::HOUSE, move |tx| jobs::bury(tx, &node, beat)).await?;
+            if buried {
+                tracing::warn!("took over the work of a node that fell silent");
+                self.work().wake();
+            }
+        }
+        Ok(())
+    }
+
+    /// Does all work of one organisation that is due within the next `ahead_ms` of its clock, in
+    /// order, moving the clock to each item's own time first. Says how much it was, and how far the
+    /// clock has still to go.
+    pub(crate) async fn work_off(
+        &self,
+        org: OrgId,
+        ahead_ms: i64,
+    ) -> Result<(usize, i64), StoreError> {
+        let mut left = ahead_ms;
+        for done in 0..limits::ADVANCE_ITEMS_MAX {
+            let Some((job, moved)) = self.claim_within(org, left).await? else {
+                return Ok((done, left));
+            };
+            left -= moved;
+            self.run(&job).await;
+        }
+        Ok((limits::ADVANCE_ITEMS_MAX, left))
+    }
+
+    /// Claims the next item within reach and moves the clock to it; says by how much.
+    async fn claim_within(
+        &self,
+        org: OrgId,
+        reach_ms: i64,
+    ) -> Result<Option<(Job, i64)>, StoreError> {
+        let (owner, now) = (self.work().incarnation.clone(), self.now());
+        self.store()
+            .write(org, move |tx| {
+                let Some(head) = tx.head().filter(|head| head.held_at.is_none()) else {
+                    return Ok(None);
+                };
+                let clock = head.clock(now);
+                let by = clock.plus_ms(reach_ms);
+                let Some(job) = jobs::claim_next_of_org(tx, org, &owner, by)? else {
+                    return Ok(None);
+                };
+                let moved = (job.due_at.ms() - clock.ms()).max(0);
+                if let Some(head) = tx.head_mut() {
+                    head.clock_offset_ms += moved;
+                }
+                Ok(Some((job, moved)))
+            })
+            .await
+    }
+
+    /// Waits until no work of an organisation is in flight anywhere.
+    pub(crate) async fn wait_for_flight(&self, org: OrgId) -> Result<(), StoreError> {
+        for _ in 0..600 {
+            let settled = self.work().settled.notified();
+            if self.store().read(move |tx| jobs::in_flight(tx, org)).await? == 0 {
+                return Ok(());
+            }
+            tokio::select! {
+                biased;
+                () = settled => {}
+                () = self.rt().sleep(Duration::from_millis(50)) => {}
+            }
+        }
+        Err(StoreError::Busy)
+    }
+
+    /// Jobs: all, or those that were given up.
+    pub async fn jobs(
+        &self,
+        only_failed: bool,
+        after: Option<JobId>,
+        most: i64,
+    ) -> Result<Vec<Job>, StoreError> {
+        self.store()
+            .read(move |tx| {
+                if only_failed { jobs::failed(tx, after, most) } else { jobs::all(tx, after, most) }
+            })
+            .await
+    }
+
+    /// Makes a job that was given up due again.
+    pub async fn retry_job(&self, actor: Actor, id: JobId) -> Result<(), Error> {
+        let act = self.act(actor, "job.retry");
+        self.store()
+            .write(OrgId::HOUSE, move |tx| {
+                if !jobs::retry(tx, id, act.at)? {
+                    return Err(Error::Unknown);
+                }
+                act.note(tx, None, id, "")?;
+                Ok(())
+            })
+            .await?;
+        self.work().wake();
+        Ok(())
+    }
+
+    pub(crate) fn payments(
+        &self,
+        mode: Mode,
+    ) -> Option<std::sync::Arc<dyn domain::ports::payments::Payments>> {
+        match mode {
+            Mode::Sandbox => Some(self.ports().test_payments.clone()),
+            Mode::Live => self.ports().live_payments.clone(),
+        }
+    }
+}

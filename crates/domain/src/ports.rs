@@ -1,0 +1,3 @@
+//! What we need from the outside world, as small traits that adapters implement.
+
+pub mod payments;

@@ -1,0 +1,133 @@
+//! The ledger: entries that are only added, each hashed together with the one before, and the
+//! balances beside them in the organisation's head row.
+
+use domain::ledger::{Account, Entry, Facts, Posting, canonical_bytes, write_postings};
+use domain::{OrgId, Timestamp};
+use ring::digest::{Context, SHA256};
+
+use crate::{Row, StoreError, Tx, args};
+
+/// Why an entry was not posted.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum Error {
+    /// The organisation does not have that much.
+    #[error("account {} would fall below zero", .0.name())]
+    Overdrawn(Account),
+    /// A balance would not fit.
+    #[error("balance out of range")]
+    OutOfRange,
+    /// The database.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+/// An entry as it is kept.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Posted {
+    /// Its number, from 1 on without a gap.
+    pub seq: i64,
+    /// When, by the organisation's clock.
+    pub at: Timestamp,
+    /// Name of its kind.
+    pub kind: String,
+    /// The thing that caused it.
+    pub reference: String,
+    /// Why.
+    pub reason: String,
+    /// What moves, as one line.
+    pub postings: String,
+    /// The hash of all this and of the entry before.
+    pub hash: Vec<u8>,
+}
+
+impl Posted {
+    /// The hash it should have after an entry with the hash `before`.
+    pub fn expected_hash(&self, org: OrgId, before: Option<&[u8]>) -> Vec<u8> {
+        chained(before, &self.facts(org))
+    }
+
+    fn facts(&self, org: OrgId) -> Facts<'_> {
+        Facts {
+            org,
+            seq: self.seq,
+            at: self.at,
+            kind: &self.kind,
+            reference: &self.reference,
+            reason: &self.reason,
+            postings: &self.postings,
+        }
+    }
+}
+
+const INSERT: &str = "INSERT INTO ledger_entries (org_id, seq, at, kind, reference, reason, \
+     postings, hash) VALUES ($1, $2, $3, $4, $5, $6, $7, $8)";
+const PAGE: &str = "SELECT seq, at, kind, reference, reason, postings, hash FROM ledger_entries \
+     WHERE org_id = $1 AND seq > $2 ORDER BY seq LIMIT $3";
+const FIRST_SINCE: &str = "SELECT MIN(seq) FROM ledger_entries WHERE org_id = $1 AND at >= $2";
+
+/// Posts an entry of the organisation this write belongs to. The only way to move a balance.
+pub fn post(tx: &mut Tx<'_>, at: Timestamp, entry: &Entry) -> Result<i64, Error> {
+    let org = tx.org().ok_or_else(no_head)?;
+    let head = tx.head_mut().ok_or_else(no_head)?;
+    let mut balances = head.balances;
+    for Posting { account, amount } in entry.postings() {
+        let balance = &mut balances[*account as usize];
+        *balance = balance.checked_add(*amount).ok_or(Error::OutOfRange)?;
+        if account.is_owned() && *balance < 0 {
+            return Err(Error::Overdrawn(*account));
+        }
+    }
+    let posted = Posted {
+        seq: head.ledger_seq + 1,
+        at,
+        kind: entry.kind().name().to_owned(),
+        reference: entry.reference().to_owned(),
+        reason: entry.reason().to_owned(),
+        postings: write_postings(entry.postings()),
+        hash: Vec::new(),
+    };
+    let hash = posted.expected_hash(org, head.ledger_hash.as_deref());
+    head.balances = balances;
+    head.ledger_seq = posted.seq;
+    head.ledger_hash = Some(hash.clone());
+    let Posted { seq, kind, reference, reason, postings, .. } = posted;
+    tx.later(INSERT, args![org, seq, at, kind, reference, reason, postings, hash])?;
+    Ok(seq)
+}
+
+/// Entries of an organisation in order, after that number.
+pub fn page(tx: &mut Tx<'_>, org: OrgId, after: i64, most: i64) -> Result<Vec<Posted>, StoreError> {
+    tx.all(PAGE, args![org, after, most])?.iter().map(posted).collect()
+}
+
+/// The first entry at or after a moment.
+pub fn first_since(
+    tx: &mut Tx<'_>,
+    org: OrgId,
+    since: Timestamp,
+) -> Result<Option<i64>, StoreError> {
+    tx.one(FIRST_SINCE, args![org, since])?.int_or_none(0)
+}
+
+fn posted(row: &Row) -> Result<Posted, StoreError> {
+    Ok(Posted {
+        seq: row.int(0)?,
+        at: row.time(1)?,
+        kind: row.text(2)?.to_owned(),
+        reference: row.text(3)?.to_owned(),
+        reason: row.text(4)?.to_owned(),
+        postings: row.text(5)?.to_owned(),
+        hash: row.bytes(6)?.to_vec(),
+    })
+}
+
+fn chained(before: Option<&[u8]>, facts: &Facts<'_>) -> Vec<u8> {
+    let mut context = Context::new(&SHA256);
+    context.update(before.unwrap_or(&[0; 32]));
+    context.update(&canonical_bytes(facts));
+    context.finish().as_ref().to_vec()
+}
+
+fn no_head() -> StoreError {
+    StoreError::Refused("an entry outside a write of its organisation".to_owned())
+}
