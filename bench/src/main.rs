@@ -4,6 +4,7 @@
 #![expect(clippy::print_stdout, reason = "the result of a bench is what it prints")]
 
 mod harness;
+mod ledger;
 mod store;
 
 use std::process::ExitCode;
@@ -13,7 +14,7 @@ use harness::Outcome;
 type Bench = fn() -> Vec<Outcome>;
 
 /// Every bench by its name.
-const BENCHES: [(&str, Bench); 1] = [("store", store::run)];
+const BENCHES: [(&str, Bench); 2] = [("store", store::run), ("ledger", ledger::run)];
 
 fn main() -> ExitCode {
     let args: Vec<String> = std::env::args().skip(1).collect();

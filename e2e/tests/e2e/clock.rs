@@ -148,7 +148,7 @@ async fn a_live_organisation_has_no_clock(home: Home) {
     for operation in api::operations(api::Surface::Sandbox) {
         let target = format!("/sandbox/v1{}", operation.path);
         let request = Request::new(&operation.method, &target).key(&org.key);
-        let body = json!({"seconds": 5, "on": true});
+        let body = json!({"seconds": 5, "on": true, "card": "pays"});
         let refusal = world.node.send(&request.json(&body)).await;
         assert_eq!(refusal.refused(403, "live-organisation"), "access denied", "{target}");
     }

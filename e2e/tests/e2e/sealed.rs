@@ -12,7 +12,7 @@ crate::on_both! {
 }
 
 /// The ways a secret could be written.
-fn spellings(secret: &str) -> Vec<String> {
+pub(crate) fn spellings(secret: &str) -> Vec<String> {
     let heads = ["tern_live_", "tern_test_", "tern_op_"];
     let tail = heads.iter().find_map(|head| secret.strip_prefix(head)).unwrap_or(secret);
     let mut all = Vec::new();
@@ -32,7 +32,7 @@ fn spellings(secret: &str) -> Vec<String> {
 }
 
 /// All that a thief of the database would have: its files, or every row of every table.
-async fn stolen(home: &Home) -> Vec<(String, String)> {
+pub(crate) async fn stolen(home: &Home) -> Vec<(String, String)> {
     let dump = home.dump().await.into_iter().map(|(table, rows)| (table, rows.join("\n")));
     let mut all: Vec<_> = dump.collect();
     if home.is_sqlite() {

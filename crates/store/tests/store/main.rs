@@ -5,6 +5,7 @@ mod faults;
 mod fixture;
 mod groups;
 mod lines;
+mod money;
 mod schema;
 mod statements;
 mod tables;
