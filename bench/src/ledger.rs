@@ -2,6 +2,8 @@
 //! statements that commits each. Both on SQLite with every commit synced.
 
 use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use domain::ledger::{Account, Entry, Kind};
@@ -9,6 +11,7 @@ use domain::{OrgId, Timestamp};
 use rusqlite::{Connection, params};
 use store::{Database, Rt, Store, StoreError, heads, ledger, migrate};
 
+use crate::callers;
 use crate::harness::{Bar, Case, Outcome, ROUNDS_MIN, Sample, run as measure, timed};
 
 const CALLERS: usize = 256;
@@ -41,55 +44,35 @@ struct World {
     store: Store,
     rt: Rt,
     org: OrgId,
-    next: std::sync::Arc<std::sync::atomic::AtomicU64>,
+    next: Arc<AtomicU64>,
 }
 
 impl World {
     fn new(path: &Path) -> Self {
         let (rt, database) = (Rt::real(), Database::file(path));
         migrate::up(&database, rt.now()).expect("migrated");
-        let runtime = tokio::runtime::Builder::new_multi_thread()
-            .worker_threads(2)
-            .enable_all()
-            .build()
-            .expect("a runtime");
+        let runtime = callers::runtime();
         let store = Store::open(&database, &rt);
         let org = OrgId::new(Timestamp::from_ms(1), [1; 10]);
         runtime
             .block_on(store.write(OrgId::HOUSE, move |tx| heads::insert(tx, org)))
             .expect("an organisation");
-        Self { runtime, store, rt, org, next: std::sync::Arc::default() }
+        Self { runtime, store, rt, org, next: Arc::default() }
     }
 
     fn round(&self) -> Sample {
-        timed(|| {
-            let until = self.rt.monotonic() + ROUND;
-            let callers = (0..CALLERS).map(|_| {
-                let (store, rt, org) = (self.store.clone(), self.rt.clone(), self.org);
-                let next = self.next.clone();
-                self.runtime.spawn(async move {
-                    let mut count = 0_u64;
-                    while rt.monotonic() < until {
-                        let n = next.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
-                        let (entry, now) = (entry(n), rt.now());
-                        let post = move |tx: &mut store::Tx<'_>| {
-                            ledger::post(tx, now, &entry)
-                                .map_err(|error| StoreError::Refused(error.to_string()))
-                        };
-                        store.write(org, post).await.expect("posted");
-                        count += 1;
-                    }
-                    count
-                })
-            });
-            let callers: Vec<_> = callers.collect();
-            self.runtime.block_on(async {
-                let mut count = 0;
-                for caller in callers {
-                    count += caller.await.expect("the caller ended");
-                }
-                count
-            })
+        let (store, org, next) = (self.store.clone(), self.org, self.next.clone());
+        let rt = self.rt.clone();
+        callers::round(&self.runtime, (CALLERS, ROUND), move || {
+            let (store, now) = (store.clone(), rt.now());
+            let entry = entry(next.fetch_add(1, Ordering::Relaxed));
+            async move {
+                let post = move |tx: &mut store::Tx<'_>| {
+                    let posted = ledger::post(tx, now, &entry);
+                    posted.map_err(|error| StoreError::Refused(error.to_string()))
+                };
+                store.write(org, post).await.expect("posted");
+            }
         })
     }
 }

@@ -3,6 +3,7 @@
 
 #![expect(clippy::print_stdout, reason = "the result of a bench is what it prints")]
 
+mod callers;
 mod harness;
 mod ledger;
 mod store;

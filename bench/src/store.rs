@@ -15,7 +15,8 @@ use std::time::Duration;
 use domain::{OrgId, Timestamp};
 use store::{Database, Rt, Store, StoreError, args, heads, migrate};
 
-use crate::harness::{Bar, Case, Outcome, ROUNDS_MIN, Sample, run as measure, timed};
+use crate::callers;
+use crate::harness::{Bar, Case, Outcome, ROUNDS_MIN, Sample, run as measure};
 
 /// As many as a busy shop has at once.
 const CALLERS: usize = 32;
@@ -88,7 +89,6 @@ fn on_postgres() -> Outcome {
 struct World {
     runtime: tokio::runtime::Runtime,
     store: Store,
-    rt: Rt,
     org: OrgId,
 }
 
@@ -96,40 +96,18 @@ impl World {
     fn new(database: &Database) -> Self {
         let rt = Rt::real();
         migrate::up(database, rt.now()).expect("migrated");
-        let runtime = tokio::runtime::Builder::new_multi_thread()
-            .worker_threads(2)
-            .enable_all()
-            .build()
-            .expect("a runtime");
+        let runtime = callers::runtime();
         let store = Store::open(database, &rt);
         let org = OrgId::new(Timestamp::from_ms(1), [1; 10]);
         runtime.block_on(set_up(&store, org)).expect("tables for the bench");
-        Self { runtime, store, rt, org }
+        Self { runtime, store, org }
     }
 
-    /// As many callers as there are, each with its next write as soon as the last is answered.
     fn round(&self) -> Sample {
-        timed(|| {
-            let until = self.rt.monotonic() + ROUND;
-            let callers = (0..CALLERS).map(|_| {
-                let (store, rt, org) = (self.store.clone(), self.rt.clone(), self.org);
-                self.runtime.spawn(async move {
-                    let mut count = 0_u64;
-                    while rt.monotonic() < until {
-                        store.write(org, move |tx| order(tx, org)).await.expect("written");
-                        count += 1;
-                    }
-                    count
-                })
-            });
-            let callers: Vec<_> = callers.collect();
-            self.runtime.block_on(async {
-                let mut count = 0;
-                for caller in callers {
-                    count += caller.await.expect("the caller ended");
-                }
-                count
-            })
+        let (store, org) = (self.store.clone(), self.org);
+        callers::round(&self.runtime, (CALLERS, ROUND), move || {
+            let store = store.clone();
+            async move { store.write(org, move |tx| order(tx, org)).await.expect("written") }
         })
     }
 }
