@@ -22,8 +22,6 @@ const INSERT: &str = "INSERT INTO idempotency (org_id, key_digest, request_diges
      created_at) VALUES ($1, $2, $3, $4, $5)";
 const FINISH: &str = "UPDATE idempotency SET answer = $3, vault_key = $4 \
      WHERE org_id = $1 AND key_digest = $2 AND answer IS NULL";
-const FORGET: &str = "DELETE FROM idempotency WHERE org_id = $1 AND key_digest = $2 \
-     AND answer IS NULL";
 
 /// What is known of a key.
 pub fn find(tx: &mut Tx<'_>, org: OrgId, key: &[u8]) -> Result<Option<Seen>, StoreError> {
@@ -46,11 +44,6 @@ pub fn begin(
 pub fn finish(tx: &mut Tx<'_>, org: OrgId, key: &[u8], answer: &Sealed) -> Result<(), StoreError> {
     let Sealed { bytes, vault_key } = answer;
     tx.later(FINISH, args![org, key, bytes.as_slice(), vault_key])
-}
-
-/// Forgets a request that was not decided after all, so that the key can be used again.
-pub fn forget(tx: &mut Tx<'_>, org: OrgId, key: &[u8]) -> Result<(), StoreError> {
-    tx.later(FORGET, args![org, key])
 }
 
 fn seen(row: &Row) -> Result<Seen, StoreError> {

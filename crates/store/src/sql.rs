@@ -6,6 +6,7 @@
 
 mod dialect;
 mod error;
+mod link;
 mod postgres;
 mod postgres_url;
 mod queue;
@@ -97,14 +98,6 @@ impl Database {
         }
     }
 
-    fn connect_to_write(&self) -> Result<Conn, Fault> {
-        self.connect(sqlite::Access::Write)
-    }
-
-    fn connect_to_read(&self) -> Result<Conn, Fault> {
-        self.connect(sqlite::Access::Read)
-    }
-
     /// Runs `work` on a connection of its own that changes nothing. Blocks.
     pub(crate) fn look<T: Send>(
         &self,
@@ -126,7 +119,7 @@ impl Database {
         // A thread of its own, since a connection drives its socket itself and may not do so on a
         // thread that drives tasks.
         rt::on_a_thread(|| {
-            let mut conn = self.connect_to_write().map_err(|fault| fault.error)?;
+            let mut conn = self.connect(sqlite::Access::Write).map_err(|fault| fault.error)?;
             if let Conn::Postgres(conn) = &mut conn {
                 conn.be_patient().map_err(|fault| fault.error)?;
             }

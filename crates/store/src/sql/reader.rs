@@ -3,12 +3,13 @@
 use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
 
 use domain::limits;
 
 use super::error::FaultKind;
+use super::link::Link;
 use super::queue::Settled;
+use super::sqlite::Access;
 use super::stats::Stats;
 use super::tx::{Conn, Tx};
 use super::{Database, StoreError};
@@ -75,16 +76,13 @@ impl ReadQueue {
 }
 
 pub(super) struct Reader {
-    database: Database,
-    rt: Rt,
+    link: Link,
     stats: Arc<Stats>,
-    conn: Option<Conn>,
-    failed_at: Option<Duration>,
 }
 
 impl Reader {
     pub(super) fn new(database: Database, rt: Rt, stats: Arc<Stats>) -> Self {
-        Self { database, rt, stats, conn: None, failed_at: None }
+        Self { link: Link::new(database, Access::Read, rt), stats }
     }
 
     pub(super) fn serve(mut self, queue: &ReadQueue) {
@@ -105,13 +103,13 @@ impl Reader {
             Err(_) => Settled::Failed(StoreError::Unavailable("not connected".to_owned())),
         });
         // The caller has its answer; ending the transaction need not keep it waiting.
-        if let Some(conn) = &mut self.conn {
+        if let Some(conn) = self.link.current() {
             conn.abandon();
         }
     }
 
     fn attempt(&mut self, read: &mut Read) -> Result<Settled, FaultKind> {
-        let conn = self.connection()?;
+        let Ok(conn) = self.link.get() else { return Err(FaultKind::Statement) };
         let begin = match conn {
             Conn::Sqlite(_) => "BEGIN",
             Conn::Postgres(_) => "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY",
@@ -123,31 +121,12 @@ impl Reader {
         let ran = catch_unwind(AssertUnwindSafe(|| (read.run)(&mut tx)));
         match (tx.fault_kind(), tx.fault.take(), ran) {
             (Some(FaultKind::Lost), _, _) => {
-                self.conn = None;
+                self.link.cut();
                 Err(FaultKind::Lost)
             }
             (_, Some(fault), _) => Ok(Settled::Failed(fault.error)),
             (_, None, Err(_)) => Ok(Settled::Failed(StoreError::Panicked)),
             (_, None, Ok(())) => Ok(Settled::Decided),
         }
-    }
-
-    fn connection(&mut self) -> Result<&mut Conn, FaultKind> {
-        if self.conn.is_none() {
-            let now = self.rt.monotonic();
-            let hopeless = |at| now.saturating_sub(at) < limits::RECONNECT_PAUSE;
-            if self.failed_at.is_some_and(hopeless) {
-                return Err(FaultKind::Statement);
-            }
-            match self.database.connect_to_read() {
-                Ok(conn) => self.conn = Some(conn),
-                Err(fault) => {
-                    tracing::warn!(error = %fault.error, "database not reached");
-                    self.failed_at = Some(self.rt.monotonic());
-                    return Err(FaultKind::Statement);
-                }
-            }
-        }
-        Ok(self.conn.as_mut().expect("just connected"))
     }
 }

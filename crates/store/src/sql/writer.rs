@@ -8,12 +8,13 @@
 use std::collections::{BTreeSet, HashMap};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
-use std::time::Duration;
 
 use domain::{OrgId, limits};
 
 use super::error::{Fault, FaultKind};
+use super::link::Link;
 use super::queue::{Job, Queue, Settled, Verdict};
+use super::sqlite::Access;
 use super::stats::Stats;
 use super::tx::{Conn, Tx};
 use super::{Database, StoreError};
@@ -33,14 +34,12 @@ const LAST_GROUP: &str = "INSERT INTO store_writers (writer, group_no, seen_at) 
 const ATTEMPTS: usize = 2;
 
 pub(super) struct Writer {
-    database: Database,
+    link: Link,
     rt: Rt,
     stats: Arc<Stats>,
     /// Unlike any other writer's, also of this node's earlier lives.
     name: String,
     group_no: i64,
-    conn: Option<Conn>,
-    failed_at: Option<Duration>,
     /// How many writes fitted into the time of a group lately.
     fitting: usize,
     /// What a deterministic run does to the next commit.
@@ -94,13 +93,11 @@ impl Failure {
 impl Writer {
     pub(super) fn new(database: Database, rt: Rt, stats: Arc<Stats>, name: String) -> Self {
         Self {
-            database,
+            link: Link::new(database, Access::Write, rt.clone()),
             rt,
             stats,
             name,
             group_no: 0,
-            conn: None,
-            failed_at: None,
             fitting: limits::GROUP_WRITES_MAX,
             crash: None,
         }
@@ -111,7 +108,7 @@ impl Writer {
         while let Some(jobs) = queue.take(self.fitting) {
             let left = self.group(jobs);
             queue.put_back(left);
-            if self.conn.is_none() {
+            if self.link.current().is_none() {
                 // The database is away: those who wait hear it now rather than after a time-out.
                 for job in queue.drain() {
                     fail(job, &StoreError::Unavailable("not connected".to_owned()));
@@ -179,7 +176,7 @@ impl Writer {
         self.group_no += 1;
         let (name, group_no, rt) = (self.name.clone(), self.group_no, self.rt.clone());
         let crash = self.crash.take();
-        let conn = self.connection().map_err(Failure::Lost)?;
+        let conn = self.link.get().map_err(Failure::Lost)?;
         let finished = match begin(conn, &name, group_no, &rt) {
             Ok(()) => finish(conn, members, (&rt, crash)),
             Err(Fault { kind: FaultKind::Lost, error }) => Err(Failure::Lost(error)),
@@ -190,7 +187,7 @@ impl Writer {
             Err(Failure::Blame(_) | Failure::NotBegun(_)) => conn.abandon(),
             Err(Failure::Lost(error) | Failure::FateUnknown(error)) => {
                 tracing::warn!(writer = self.name, error = %error, "database connection lost");
-                self.conn = None;
+                self.link.cut();
             }
         }
         finished
@@ -247,24 +244,6 @@ impl Writer {
         }
     }
 
-    fn connection(&mut self) -> Result<&mut Conn, StoreError> {
-        if self.conn.is_none() {
-            let now = self.rt.monotonic();
-            let hopeless = |at| now.saturating_sub(at) < limits::RECONNECT_PAUSE;
-            if self.failed_at.is_some_and(hopeless) {
-                return Err(StoreError::Unavailable("not connected".to_owned()));
-            }
-            match self.database.connect_to_write() {
-                Ok(conn) => self.conn = Some(conn),
-                Err(fault) => {
-                    self.failed_at = Some(self.rt.monotonic());
-                    return Err(fault.error);
-                }
-            }
-        }
-        Ok(self.conn.as_mut().expect("just connected"))
-    }
-
     /// Whether the last group is in the database; none if that cannot be learnt in time.
     fn is_committed(&mut self) -> Option<bool> {
         self.stats.count(|s| &s.commits_doubted);
@@ -274,7 +253,7 @@ impl Writer {
                 Ok(answer) => return Some(answer),
                 Err(error) => tracing::warn!(error = %error, "fate of a commit still unknown"),
             }
-            self.conn = None;
+            self.link.cut();
             self.rt.pause(limits::RECONNECT_PAUSE);
         }
         None
@@ -282,7 +261,7 @@ impl Writer {
 
     fn ask_for_fate(&mut self) -> Result<bool, StoreError> {
         let (name, group_no, now) = (self.name.clone(), self.group_no, self.rt.now());
-        let conn = self.connection()?;
+        let conn = self.link.get()?;
         let fate = conn
             .simple_soon("BEGIN")
             .and_then(|()| conn.all(LAST_GROUP, args![name, now]))
