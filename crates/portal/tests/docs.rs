@@ -75,6 +75,12 @@ async fn every_document_and_every_operation_is_shown() {
 }
 
 #[tokio::test]
+async fn a_curl_line_carries_the_query_it_needs() {
+    let page = page(&reference(), "/docs/v2.5").await;
+    assert!(page.contains("/v2.5/organisation/balance?amount="), "the top-up names an amount");
+}
+
+#[tokio::test]
 async fn the_first_page_is_the_newest_version() {
     let router = reference();
     let newest = page(&router, "/docs/v2.5").await;

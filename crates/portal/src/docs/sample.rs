@@ -41,16 +41,22 @@ fn quoted(address: String) -> String {
     address
 }
 
-/// The path with its parameters replaced by their examples.
+/// The path with its parameters replaced by their examples, and the query it cannot do without.
 fn filled_path(spec: &Spec, operation: &Operation) -> String {
     let parameters = items(&operation.json["parameters"]).map(|parameter| spec.resolve(parameter));
-    parameters.filter(|parameter| parameter["in"] == "path").fold(
-        operation.path.to_owned(),
-        |path, parameter| match parameter["example"].as_str() {
-            Some(example) => path.replace(&format!("{{{}}}", text(&parameter["name"])), example),
-            None => path,
-        },
-    )
+    let mut path = operation.path.to_owned();
+    let mut query = Vec::new();
+    for parameter in parameters {
+        let (name, example) = (text(&parameter["name"]), parameter["example"].as_str());
+        match (text(&parameter["in"]), example) {
+            ("path", Some(example)) => path = path.replace(&format!("{{{name}}}"), example),
+            ("query", Some(example)) if parameter["required"] == true => {
+                query.push(format!("{name}={example}"));
+            }
+            _ => {}
+        }
+    }
+    if query.is_empty() { path } else { format!("{path}?{}", query.join("&")) }
 }
 
 fn key_header(spec: &Spec, operation: &Operation) -> Option<String> {
