@@ -1,14 +1,17 @@
 //! Answers that are kept with a request's key, written once in the form of the version that asked.
 
+use app::inventory::Refund;
 use app::topup::Outcome;
-use app::{Answer, Answers};
+use app::{Answer, Answers, orders};
 use axum::response::{IntoResponse, Response};
 use domain::Money;
 use http::{HeaderValue, StatusCode, header};
 use serde::Serialize;
 use serde_json::json;
 
+use crate::inventory::refund_answer;
 use crate::money::{self, Amount};
+use crate::orders::order_answer;
 use crate::problem::Problem;
 use crate::versions::{Change, Version};
 
@@ -17,8 +20,7 @@ pub struct InVersions;
 
 impl Answers for InVersions {
     fn topup(&self, form: &str, outcome: &Outcome) -> Answer {
-        let version = Version::ALL.into_iter().find(|version| version.name() == form);
-        let version = version.unwrap_or(Version::NEWEST);
+        let version = version_of(form);
         match outcome {
             Outcome::Paid { amount, balance, test_credit, reference } => done(&Topup {
                 amount: money::print(*amount, version),
@@ -33,6 +35,20 @@ impl Answers for InVersions {
             }
         }
     }
+
+    fn order(&self, form: &str, outcome: &orders::Outcome) -> Answer {
+        order_answer(form, outcome)
+    }
+
+    fn refund(&self, form: &str, refund: Refund) -> Answer {
+        refund_answer(form, refund)
+    }
+}
+
+/// The version a form names.
+pub(crate) fn version_of(form: &str) -> Version {
+    let named = Version::ALL.into_iter().find(|version| version.name() == form);
+    named.unwrap_or(Version::NEWEST)
 }
 
 /// The balance as a version shows it.
@@ -52,12 +68,14 @@ struct Topup {
     reference: i64,
 }
 
-fn done(body: &Topup) -> Answer {
-    let body = serde_json::to_vec(body).expect("numbers are JSON");
+/// An answer that says yes.
+pub(crate) fn done<T: Serialize>(body: &T) -> Answer {
+    let body = serde_json::to_vec(body).expect("numbers and texts are JSON");
     Answer { status: 200, code: String::new(), body }
 }
 
-fn refused(code: &str, message: &str) -> Answer {
+/// An answer that says no, and why.
+pub(crate) fn refused(code: &str, message: &str) -> Answer {
     let body = json!({ "message": message }).to_string().into_bytes();
     Answer { status: 400, code: code.to_owned(), body }
 }

@@ -20,12 +20,25 @@ impl FromRequestParts<Api> for By {
     type Rejection = Problem;
 
     async fn from_request_parts(parts: &mut Parts, api: &Api) -> Result<Self, Problem> {
+        let ByCosting(caller) = ByCosting::<1>::from_request_parts(parts, api).await?;
+        Ok(Self(caller))
+    }
+}
+
+/// The same for an operation that counts as several where a rate limit is on.
+pub(crate) struct ByCosting<const COST: u32>(pub(crate) Caller);
+
+impl<const COST: u32> FromRequestParts<Api> for ByCosting<COST> {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, api: &Api) -> Result<Self, Problem> {
         let exchange = Exchange::of(parts);
         let key = key(parts)?;
         let caller = api.app.caller(&key, exchange.client()).await?;
         exchange.signed_in(caller.org().to_string());
         if let Some(per_second) = rate(api, &caller) {
-            let standing = api.limiter.count(caller.key(), per_second, api.app.rt().monotonic());
+            let now = api.app.rt().monotonic();
+            let standing = api.limiter.count(caller.key(), (per_second, COST), now);
             exchange.stands(standing);
             if !standing.allowed {
                 let status = StatusCode::TOO_MANY_REQUESTS;

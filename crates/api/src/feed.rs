@@ -1,7 +1,7 @@
 //! Our own surfaces for resellers: the event feed, and what became of a request.
 
 use app::idempotency::State as Fate;
-use axum::extract::{Path, State};
+use axum::extract::State;
 use domain::limits;
 use serde::Serialize;
 use serde_json::value::RawValue;
@@ -9,6 +9,7 @@ use serde_json::value::RawValue;
 use crate::Api;
 use crate::caller::By;
 use crate::json::{Answer, ok};
+use crate::path::Named;
 use crate::problem::Problem;
 use crate::query::Query;
 
@@ -60,7 +61,7 @@ pub(crate) struct Became {
 pub(crate) async fn idempotency(
     By(caller): By,
     State(api): State<Api>,
-    Path(key): Path<String>,
+    Named(key): Named,
 ) -> Result<Answer<Became>, Problem> {
     Ok(ok(match api.app.idempotency(&caller, &key).await? {
         Fate::Unknown => Became { state: "unknown", status: None, body: None },

@@ -6,31 +6,36 @@
 mod body;
 mod cors;
 mod exchange;
+mod names;
 mod proxies;
+mod record;
 
 use std::net::IpAddr;
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Duration;
 
 use app::App;
+use axum::Router;
 use axum::extract::Request;
 use axum::response::{IntoResponse, Response};
-use axum::{Router, middleware};
 use domain::limits;
 use futures_util::FutureExt;
 use http::{HeaderMap, HeaderValue, Method, Uri, header};
 use ipnet::IpNet;
 use tower::ServiceExt;
 
-pub(crate) use self::body::{Body, Repeatable};
-pub(crate) use self::exchange::Exchange;
+pub(crate) use self::body::{Body, Repeatable, Upload};
+pub(crate) use self::exchange::{Exchange, NoteRoute};
+use self::names::Names;
+use self::record::Record;
+pub use self::record::{RequestLine, RequestLog};
+use crate::catalogue::Pages;
 use crate::metrics::Metrics;
-use crate::problem::{Cause, Problem};
+use crate::problem::Problem;
 use crate::rate::Limiter;
 use crate::versions::Version;
-use crate::{Api, contract, health, routes};
+use crate::{Api, Shared, contract, health, routes};
 
 /// How the front door is set up.
 #[derive(Debug, Clone, Default)]
@@ -39,6 +44,18 @@ pub struct Settings {
     pub trusted_proxies: Vec<IpNet>,
     /// Whether `/metrics` is open to everyone who reaches this listener.
     pub open_metrics: bool,
+    /// The address the service is reached at, for links: `https://esim.example`.
+    pub public_url: String,
+}
+
+fn new_api(app: &App, settings: &Settings) -> Api {
+    let shared = Shared {
+        app: app.clone(),
+        limiter: Limiter::default(),
+        pages: Pages::default(),
+        public_url: settings.public_url.trim_end_matches('/').to_owned(),
+    };
+    Api { version: Version::NEWEST, shared: Arc::new(shared) }
 }
 
 /// The whole HTTP side of the service.
@@ -47,16 +64,17 @@ pub struct Front {
     router: Router,
     settings: Settings,
     metrics: Arc<Metrics>,
+    log: Arc<dyn RequestLog>,
+    names: Arc<Names>,
     draining: Arc<AtomicBool>,
 }
 
 impl Front {
     /// Builds all routes. `pages` are those for people.
-    pub fn new(app: App, settings: Settings, pages: Router) -> Self {
+    pub fn new(app: App, settings: Settings, pages: Router, log: Arc<dyn RequestLog>) -> Self {
         let metrics = Arc::new(Metrics::new());
         let draining = Arc::new(AtomicBool::new(false));
-        let limiter = Arc::new(Limiter::default());
-        let api = Api { app: app.clone(), version: Version::NEWEST, limiter };
+        let api = new_api(&app, &settings);
         let health = health::State {
             api: api.clone(),
             draining: draining.clone(),
@@ -68,17 +86,14 @@ impl Front {
             .merge(open(health::router(health)))
             .merge(open(pages))
             .fallback(|| async { Problem::unknown_route() });
-        Self { app, router, settings, metrics, draining }
+        let names = Arc::new(Names::new(app.rt()));
+        Self { app, router, settings, metrics, log, names, draining }
     }
 
     /// The same node's health and metrics alone, for a listener that only monitoring reaches.
     #[must_use]
     pub fn monitoring(&self) -> Self {
-        let api = Api {
-            app: self.app.clone(),
-            version: Version::NEWEST,
-            limiter: Arc::new(Limiter::default()),
-        };
+        let api = new_api(&self.app, &self.settings);
         let state = health::State {
             api,
             draining: self.draining.clone(),
@@ -90,6 +105,8 @@ impl Front {
             router: open(health::router(state)).fallback(|| async { Problem::unknown_route() }),
             settings: self.settings.clone(),
             metrics: self.metrics.clone(),
+            log: self.log.clone(),
+            names: self.names.clone(),
             draining: self.draining.clone(),
         }
     }
@@ -100,29 +117,33 @@ impl Front {
     }
 
     /// Answers a request that came over a connection from `peer`. A client that hangs up does not
-    /// stop it half-way: what was begun is finished, logged and counted.
+    /// stop what changes something half-way: it is finished, logged and counted. What only reads is
+    /// dropped with its client, and logged as such.
     pub async fn answer(self: Arc<Self>, request: Request, peer: IpAddr) -> Response {
+        if [Method::GET, Method::HEAD].contains(request.method()) {
+            return self.answered(request, peer).await;
+        }
         let rt = self.app.rt().clone();
         let answer = rt.task(async move { self.answered(request, peer).await }).await;
         answer.unwrap_or_else(|_| Problem::internal("the handler panicked").into_response())
     }
 
     async fn answered(&self, mut request: Request, peer: IpAddr) -> Response {
-        let started = self.app.rt().monotonic();
         let client = proxies::client(peer, request.headers(), &self.settings.trusted_proxies);
-        let exchange = Exchange::new(domain::hex(&self.app.rt().random::<8>()), client);
-        let (method, path) = (request.method().clone(), request.uri().path().to_owned());
+        let exchange = Exchange::new(self.names.next(), client);
+        let record = Record::begin(self, exchange.clone(), known_method(request.method()));
+        let is_api = is_api(request.uri().path());
         request.extensions_mut().insert(exchange.clone());
         let mut response = match refusal(&request) {
             Some(problem) => {
                 body::discard(request.into_body(), self.app.rt()).await;
                 problem.into_response()
             }
-            None if method == Method::OPTIONS && is_api(&path) => cors::preflight(),
+            None if *request.method() == Method::OPTIONS && is_api => cors::preflight(),
             None => self.route_with_body(request).await,
         };
         let headers = response.headers_mut();
-        if is_api(&path) {
+        if is_api {
             cors::open(headers);
         }
         if !headers.contains_key(header::ETAG) {
@@ -133,22 +154,23 @@ impl Front {
             .entry(header::X_CONTENT_TYPE_OPTIONS)
             .or_insert(HeaderValue::from_static("nosniff"));
         exchange.finish(headers, self.app.rt().now());
-        self.record(&exchange, &method, &response, started);
+        record.end(&response);
         response
     }
 
-    /// A body that is announced as too large is kept away from the handler, which asks for route
-    /// and key first, and read away afterwards.
+    /// A body that is announced as large is kept aside for the handler, which asks for route and
+    /// key first; what it does not take is read away afterwards.
     async fn route_with_body(&self, mut request: Request) -> Response {
-        let mut too_large = None;
-        if announced(request.headers()) > limits::BODY_BYTES_MAX as u64 {
+        let mut aside = None;
+        let bytes = announced(request.headers());
+        if bytes > limits::BODY_BYTES_MAX as u64 {
             let (mut parts, body) = request.into_parts();
-            parts.extensions.insert(body::TooLarge);
-            too_large = Some(body);
+            let large = aside.insert(body::Large::new(bytes, body));
+            parts.extensions.insert(large.clone());
             request = Request::from_parts(parts, axum::body::Body::empty());
         }
         let response = AssertUnwindSafe(self.route(request)).catch_unwind().await;
-        if let Some(body) = too_large {
+        if let Some(body) = aside.and_then(|large| large.take(u64::MAX)) {
             body::discard(body, self.app.rt()).await;
         }
         response.unwrap_or_else(|_| Problem::internal("the handler panicked").into_response())
@@ -163,49 +185,11 @@ impl Front {
             Err(never) => match never {},
         }
     }
-
-    /// One line per request, and its place in the metrics. Never a query, a key or a body.
-    fn record(&self, exchange: &Exchange, method: &Method, response: &Response, started: Duration) {
-        let time = self.app.rt().monotonic().saturating_sub(started);
-        let status = response.status().as_u16();
-        let route = exchange.route();
-        let version = version_of(&route);
-        let organisation = exchange.organisation();
-        let digits = status.to_string();
-        self.metrics.request([&version, &route, known_method(method), &digits], time);
-        let code = response.headers().get("x-error-code").and_then(|code| code.to_str().ok());
-        let cause = response.extensions().get::<Cause>().and_then(|cause| cause.0.as_deref());
-        let us = u64::try_from(time.as_micros()).unwrap_or(u64::MAX);
-        macro_rules! line {
-            ($level:ident) => {
-                tracing::$level!(
-                    request.id = exchange.id(),
-                    method = known_method(method),
-                    route,
-                    version,
-                    status,
-                    us,
-                    org.id = organisation,
-                    client = %exchange.client(),
-                    code,
-                    cause,
-                    "request"
-                )
-            };
-        }
-        if status >= 500 {
-            line!(warn);
-        } else {
-            line!(info);
-        }
-    }
 }
 
 /// Routes that need no key: noted in the log, and refusing other methods like all others.
 fn open(router: Router) -> Router {
-    router
-        .method_not_allowed_fallback(|| async { Problem::method_not_allowed() })
-        .layer(middleware::from_fn(routes::note_route))
+    router.method_not_allowed_fallback(|| async { Problem::method_not_allowed() }).layer(NoteRoute)
 }
 
 /// What is refused before anybody looks at it.
@@ -247,11 +231,6 @@ fn without_trailing_slash(uri: &Uri) -> Option<Uri> {
         None => trimmed.to_owned(),
     };
     text.parse().ok()
-}
-
-/// The first part of a route: `v2.1`, `operator`, `sandbox`.
-fn version_of(route: &str) -> String {
-    route.split('/').nth(1).unwrap_or_default().to_owned()
 }
 
 /// Methods are a client's own words; only known ones become labels.

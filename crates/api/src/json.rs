@@ -23,14 +23,19 @@ pub(crate) fn ok<T>(body: T) -> Answer<T> {
 
 impl<T: Serialize> IntoResponse for Answer<T> {
     fn into_response(self) -> Response {
-        match serde_json::to_vec(&self.1) {
+        match rendered(&self.1) {
             Ok(body) => {
                 let json = HeaderValue::from_static("application/json");
                 (self.0, [(header::CONTENT_TYPE, json)], body).into_response()
             }
-            Err(error) => Problem::internal(error.to_string()).into_response(),
+            Err(problem) => problem.into_response(),
         }
     }
+}
+
+/// A body as it goes out.
+pub(crate) fn rendered<T: Serialize>(body: &T) -> Result<Vec<u8>, Problem> {
+    serde_json::to_vec(body).map_err(|error| Problem::internal(error.to_string()))
 }
 
 /// A value of a request.
@@ -44,6 +49,15 @@ enum Json {
     Text(String),
     List(Vec<Json>),
     Map(Fields),
+}
+
+/// A number of things, as it was sent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Count {
+    Absent,
+    Whole(i64),
+    /// Not a whole number we can hold.
+    Odd,
 }
 
 /// The fields of an object in a request, under lower-case names.
@@ -91,6 +105,51 @@ impl Fields {
         }
     }
 
+    /// A whole number. Another number is out of range rather than of the wrong type: the caller
+    /// gets to hear which field it is.
+    pub(crate) fn count(&mut self, name: &str) -> Result<Count, Problem> {
+        match self.take(name) {
+            None => Ok(Count::Absent),
+            Some(Json::Int(value)) => Ok(Count::Whole(value)),
+            Some(Json::OddNumber) => Ok(Count::Odd),
+            Some(_) => Err(wrong(name, "a whole number")),
+        }
+    }
+
+    /// A flag that old programs also send as a text.
+    pub(crate) fn lenient_boolean(&mut self, name: &str) -> Result<Option<bool>, Problem> {
+        match self.take(name) {
+            None => Ok(None),
+            Some(Json::Bool(value)) => Ok(Some(value)),
+            Some(Json::Text(text)) if text == "true" => Ok(Some(true)),
+            Some(Json::Text(text)) if text == "false" => Ok(Some(false)),
+            Some(_) => Err(wrong(name, "true or false")),
+        }
+    }
+
+    /// A list of objects.
+    pub(crate) fn objects(&mut self, name: &str) -> Result<Option<Vec<Fields>>, Problem> {
+        let Some(value) = self.take(name) else { return Ok(None) };
+        let Json::List(values) = value else { return Err(wrong(name, "a list")) };
+        let fields = |value| match value {
+            Json::Map(fields) => Ok(fields),
+            _ => Err(wrong(name, "a list of objects")),
+        };
+        values.into_iter().map(fields).collect::<Result<_, _>>().map(Some)
+    }
+
+    /// An object of whole numbers; `None` stands for a value that is something else.
+    pub(crate) fn numbers(&mut self, name: &str) -> Result<Vec<(String, Option<i64>)>, Problem> {
+        let fields = match self.take(name) {
+            None => return Ok(Vec::new()),
+            Some(Json::Map(fields)) => fields,
+            Some(_) => return Err(wrong(name, "an object")),
+        };
+        let given = fields.0.into_iter().filter(|(_, value)| *value != Json::Null);
+        let number = |value| if let Json::Int(number) = value { Some(number) } else { None };
+        Ok(given.map(|(key, value)| (key, number(value))).collect())
+    }
+
     pub(crate) fn texts(&mut self, name: &str) -> Result<Option<Vec<String>>, Problem> {
         let Some(value) = self.take(name) else { return Ok(None) };
         let Json::List(values) = value else { return Err(wrong(name, "a list")) };
@@ -122,7 +181,7 @@ fn wrong(name: &str, wanted: &str) -> Problem {
     Problem::malformed(format!("{name} is not {wanted}"))
 }
 
-fn place(error: &serde_json::Error) -> String {
+pub(crate) fn place(error: &serde_json::Error) -> String {
     use serde_json::error::Category;
     let kind = match error.classify() {
         Category::Syntax => "syntax",

@@ -5,14 +5,20 @@
 mod account;
 mod answers;
 mod caller;
+mod catalogue;
 pub mod contract;
 mod feed;
 mod front;
 mod health;
+pub mod import;
+mod inventory;
 mod json;
+mod lists;
 mod metrics;
 mod money;
 mod operator;
+mod orders;
+mod path;
 mod problem;
 mod query;
 mod rate;
@@ -26,16 +32,34 @@ use std::sync::Arc;
 use app::App;
 
 pub use answers::InVersions;
-pub use front::{Front, Settings};
+pub use front::{Front, RequestLine, RequestLog, Settings};
 pub use routes::{Operation, Surface, operations};
 
 use self::rate::Limiter;
 use self::versions::Version;
 
-/// What every handler can reach: the service, and the version its router was built for.
+/// What every handler can reach: the service, and the version its router was built for. Cloned for
+/// every request, so it is one pointer and a version.
 #[derive(Clone)]
 pub(crate) struct Api {
-    app: App,
     version: Version,
-    limiter: Arc<Limiter>,
+    shared: Arc<Shared>,
+}
+
+/// What all versions share.
+pub(crate) struct Shared {
+    app: App,
+    limiter: Limiter,
+    /// Rendered answers about the catalogue.
+    pages: catalogue::Pages,
+    /// The address the service is reached at, for links.
+    public_url: String,
+}
+
+impl std::ops::Deref for Api {
+    type Target = Shared;
+
+    fn deref(&self) -> &Shared {
+        &self.shared
+    }
 }

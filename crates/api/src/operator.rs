@@ -1,11 +1,14 @@
-//! The operator's surface: organisations, their keys and people, the audit log.
+//! The operator's surface: organisations, their keys and people, what is for sale, the audit log.
 
 pub(crate) mod audit;
+pub(crate) mod catalogue;
+pub(crate) mod grants;
 pub(crate) mod jobs;
 pub(crate) mod keys;
 pub(crate) mod money;
 pub(crate) mod organisations;
 pub(crate) mod statement;
+pub(crate) mod stock;
 pub(crate) mod users;
 
 use axum::extract::{FromRequestParts, RawPathParams};

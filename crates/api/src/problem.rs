@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use app::StoreError;
+use app::{StoreError, idempotency};
 use axum::response::{IntoResponse, Response};
 use http::{HeaderValue, StatusCode, header};
 
@@ -85,6 +85,16 @@ impl From<StoreError> for Problem {
         } else {
             Self::internal(error.to_string())
         }
+    }
+}
+
+impl From<idempotency::Error> for Problem {
+    fn from(error: idempotency::Error) -> Self {
+        let code = match error {
+            idempotency::Error::BadKey(_) => "invalid-idempotency-key",
+            idempotency::Error::OtherRequest => "idempotency-mismatch",
+        };
+        Self::bad_request(code, error.to_string())
     }
 }
 

@@ -25,6 +25,25 @@ impl Query {
         values.next().filter(|value| !value.is_empty())
     }
 
+    /// Every value of that name; empty ones are absent.
+    pub(crate) fn all<'q>(&'q self, name: &'q str) -> impl Iterator<Item = &'q str> {
+        let named = self.0.iter().filter(move |(key, value)| key == name && !value.is_empty());
+        named.map(|(_, value)| value.as_str())
+    }
+
+    /// Everything but the key, in one text: the same for the same question, and for no other, since
+    /// no name and no value holds a NUL.
+    pub(crate) fn canonical(&self) -> String {
+        let mut text = String::new();
+        for (name, value) in self.0.iter().filter(|(name, _)| name != "api_key") {
+            text.push_str(name);
+            text.push('\0');
+            text.push_str(value);
+            text.push('\0');
+        }
+        text
+    }
+
     /// A whole number within bounds.
     pub(crate) fn number(
         &self,
@@ -67,6 +86,17 @@ mod tests {
         assert_eq!((query.one("c"), query.one("d"), query.one("e")), (None, None, None));
         assert!(Query::parse(Some("a=%ff")).is_err());
         assert!(Query::parse(Some("a=%00")).is_err());
+    }
+
+    #[test]
+    fn only_the_same_question_has_the_same_text() {
+        let text = |query: &str| Query::parse(Some(query)).expect("a query").canonical();
+        assert_eq!(text("a=1&b=2&api_key=x"), text("a=%31&api_key=y&b=2"));
+        for other in
+            ["a=1%0Ab%3D2", "a=1%0Ab=2", "a=1", "a=1&b=2&c", "b=2&a=1", "a=1b=2", "a1=&b=2"]
+        {
+            assert_ne!(text("a=1&b=2"), text(other), "{other}");
+        }
     }
 
     #[test]

@@ -12,19 +12,20 @@ use http::{HeaderMap, HeaderValue};
 pub(crate) struct Standing {
     pub(crate) allowed: bool,
     limit: u32,
+    cost: u32,
     remaining: u32,
     full_in_ms: i64,
 }
 
 impl Standing {
-    /// The headers that tell a caller where it stands. Every operation costs one so far.
+    /// The headers that tell a caller where it stands.
     pub(crate) fn write(self, headers: &mut HeaderMap, now: Timestamp) {
         let reset = now.plus_ms(self.full_in_ms).to_string();
         let pairs = [
             ("x-ratelimit-limit", self.limit.to_string()),
             ("x-ratelimit-remaining", self.remaining.to_string()),
             ("x-ratelimit-reset", reset),
-            ("x-ratelimit-cost", "1".to_owned()),
+            ("x-ratelimit-cost", self.cost.to_string()),
         ];
         for (name, value) in pairs {
             if let Ok(value) = HeaderValue::from_str(&value) {
@@ -45,8 +46,13 @@ struct Bucket {
 }
 
 impl Limiter {
-    /// Counts a request of that key at the time `now` of a clock that never goes back.
-    pub(crate) fn count(&self, key: KeyId, per_second: u32, now: Duration) -> Standing {
+    /// Counts a request of that key at its cost, at the time `now` of a clock that never goes back.
+    pub(crate) fn count(
+        &self,
+        key: KeyId,
+        (per_second, cost): (u32, u32),
+        now: Duration,
+    ) -> Standing {
         let burst = u64::from(per_second) * u64::from(limits::RATE_BURST_SECONDS) * 1_000;
         let mut buckets = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if buckets.len() >= limits::RATE_KEYS_MAX && !buckets.contains_key(&key) {
@@ -60,13 +66,16 @@ impl Limiter {
             bucket.milli = burst.min(bucket.milli + passed_ms * u64::from(per_second));
             bucket.at = now;
         }
-        let allowed = bucket.milli >= 1_000;
+        // A limit below the cost would never allow it: what fills the bucket is always enough.
+        let price = (u64::from(cost) * 1_000).min(burst);
+        let allowed = bucket.milli >= price;
         if allowed {
-            bucket.milli -= 1_000;
+            bucket.milli -= price;
         }
         Standing {
             allowed,
             limit: per_second,
+            cost,
             remaining: u32::try_from(bucket.milli / 1_000).unwrap_or(u32::MAX),
             full_in_ms: i64::try_from(burst.saturating_sub(bucket.milli) / u64::from(per_second))
                 .unwrap_or(0),
@@ -87,16 +96,26 @@ mod tests {
         let limiter = Limiter::default();
         let at = Duration::from_millis;
         for n in (0..20).rev() {
-            let standing = limiter.count(key(1), 10, at(0));
+            let standing = limiter.count(key(1), (10, 1), at(0));
             assert!(standing.allowed);
             assert_eq!(standing.remaining, n);
         }
-        assert!(!limiter.count(key(1), 10, at(0)).allowed);
-        assert!(!limiter.count(key(1), 10, at(99)).allowed);
-        assert!(limiter.count(key(1), 10, at(100)).allowed);
-        assert!(!limiter.count(key(1), 10, at(101)).allowed);
-        assert!(limiter.count(key(2), 10, at(101)).allowed, "another key has its own bucket");
-        let rested = limiter.count(key(1), 10, at(60_000));
+        assert!(!limiter.count(key(1), (10, 1), at(0)).allowed);
+        assert!(!limiter.count(key(1), (10, 1), at(99)).allowed);
+        assert!(limiter.count(key(1), (10, 1), at(100)).allowed);
+        assert!(!limiter.count(key(1), (10, 1), at(101)).allowed);
+        assert!(limiter.count(key(2), (10, 1), at(101)).allowed, "another key has its own bucket");
+        let rested = limiter.count(key(1), (10, 1), at(60_000));
         assert_eq!(rested.remaining, 19, "a rest fills the bucket and no more");
+    }
+
+    #[test]
+    fn a_dear_operation_counts_as_several() {
+        let limiter = Limiter::default();
+        let count = |cost| limiter.count(key(1), (3, cost), Duration::ZERO);
+        assert_eq!((count(5).allowed, count(5).allowed, count(1).allowed), (true, false, true));
+        let small = |n| limiter.count(key(n), (1, 5), Duration::ZERO);
+        assert!(small(2).allowed, "a full bucket is always enough");
+        assert!(!small(2).allowed);
     }
 }

@@ -1,16 +1,16 @@
 //! The one list of all operations. A router per version is built from it by leaving out what that
 //! version does not have; the contract's files are held against it by a test.
 
+use axum::Router;
 use axum::extract::{MatchedPath, Request, State};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{MethodRouter, delete, get, patch, post};
-use axum::{Router, middleware};
 use http::Method;
 
-use crate::front::Exchange;
+use crate::front::NoteRoute;
 use crate::problem::Problem;
 use crate::versions::{Change, Version};
-use crate::{Api, account, feed, operator, sandbox, topup};
+use crate::{Api, account, catalogue, feed, inventory, operator, orders, sandbox, topup};
 
 /// An operation: where it lives and what answers.
 struct Route {
@@ -34,6 +34,16 @@ const INTERFACE: &[Route] = &[
     route(Method::GET, "/", Change::FirstRelease, || get(account::index)),
     route(Method::GET, "/organisation", Change::FirstRelease, || get(account::organisation)),
     route(Method::POST, "/organisation/balance", Change::FirstRelease, || post(topup::topup)),
+    route(Method::GET, "/organisation/groups", Change::Catalogue, || get(catalogue::groups)),
+    route(Method::GET, "/catalogue", Change::Catalogue, || get(catalogue::list)),
+    route(Method::GET, "/catalogue/bundle/{name}", Change::Catalogue, || get(catalogue::bundle)),
+    route(Method::GET, "/catalogue/prices", Change::ConsumptionPrices, || get(catalogue::prices)),
+    route(Method::GET, "/networks", Change::Catalogue, || get(catalogue::networks)),
+    route(Method::GET, "/orders", Change::FirstRelease, || get(orders::list)),
+    route(Method::POST, "/orders", Change::FirstRelease, || post(orders::buy)),
+    route(Method::GET, "/orders/{orderReference}", Change::FirstRelease, || get(orders::show)),
+    route(Method::GET, "/inventory", Change::Inventory, || get(inventory::list)),
+    route(Method::POST, "/inventory/refund", Change::Inventory, || post(inventory::refund)),
 ];
 
 /// Ours, for resellers.
@@ -83,6 +93,12 @@ const OPERATOR: &[Route] = &[
     route(Method::GET, "/organisations/{id}/statement", Change::FirstRelease, || {
         get(operator::statement::show)
     }),
+    route(Method::POST, "/organisations/{id}/grants", Change::FirstRelease, || {
+        post(operator::grants::add)
+    }),
+    route(Method::POST, "/catalogue", Change::FirstRelease, || post(operator::catalogue::import)),
+    route(Method::GET, "/stock", Change::FirstRelease, || get(operator::stock::show)),
+    route(Method::POST, "/stock", Change::FirstRelease, || post(operator::stock::import)),
     route(Method::GET, "/jobs", Change::FirstRelease, || get(operator::jobs::list)),
     route(Method::POST, "/jobs/{id}/retry", Change::FirstRelease, || post(operator::jobs::retry)),
     route(Method::GET, "/audit", Change::FirstRelease, || get(operator::audit::list)),
@@ -188,10 +204,7 @@ pub(crate) fn router(api: &Api) -> Router {
         let refuse = move |State(_): State<Api>, request: Request| async move {
             other_method(surface, &request)
         };
-        let router = router
-            .method_not_allowed_fallback(refuse)
-            .layer(middleware::from_fn(note_route))
-            .with_state(api);
+        let router = router.method_not_allowed_fallback(refuse).layer(NoteRoute).with_state(api);
         for prefix in surface.prefixes() {
             all = match *prefix {
                 "" => all.merge(router.clone()),
@@ -200,17 +213,6 @@ pub(crate) fn router(api: &Api) -> Router {
         }
     }
     all
-}
-
-/// Tells the log which route answered.
-pub(crate) async fn note_route(request: Request, next: middleware::Next) -> Response {
-    if let Some(path) = request.extensions().get::<MatchedPath>() {
-        let exchange = request.extensions().get::<Exchange>();
-        if let Some(exchange) = exchange {
-            exchange.matched(path.as_str());
-        }
-    }
-    next.run(request).await
 }
 
 /// A known path with another method. An operation that only another version has is not known here.

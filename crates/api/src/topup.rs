@@ -17,7 +17,7 @@ pub(crate) async fn topup(
     By(caller): By,
     State(api): State<Api>,
     query: Query,
-    Repeatable(mut request): Repeatable,
+    Repeatable { mut request, .. }: Repeatable,
 ) -> Result<Kept, Problem> {
     let amount = amount(&api, &caller, query.one("amount")).await?;
     api.version.name().clone_into(&mut request.form);
@@ -40,8 +40,7 @@ async fn amount(api: &Api, caller: &app::Caller, text: Option<&str>) -> Result<i
 impl From<Error> for Problem {
     fn from(error: Error) -> Self {
         match error {
-            Error::BadKey(bad) => Self::bad_request("invalid-idempotency-key", bad.to_string()),
-            Error::OtherRequest => Self::bad_request("idempotency-mismatch", error.to_string()),
+            Error::Key(error) => error.into(),
             Error::Undecided => {
                 let status = StatusCode::SERVICE_UNAVAILABLE;
                 let text = "payment is being processed, try again later";

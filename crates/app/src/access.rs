@@ -5,9 +5,12 @@ use std::net::IpAddr;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use domain::catalogue::Market;
+use domain::organisation::Billing;
 use domain::{KeyId, Mode, OrgId, limits};
 use ipnet::IpNet;
-use store::{StoreError, Tx, epochs, keys, organisations};
+use store::epochs::{self, Epoch};
+use store::{StoreError, Tx, keys, organisations};
 
 use crate::{Actor, App};
 
@@ -34,6 +37,16 @@ impl Caller {
     /// Requests per second and key, where the operator has set a limit.
     pub fn rate_limit(&self) -> Option<u32> {
         self.0.rate_limit
+    }
+
+    /// What it sees for sale.
+    pub fn market(&self) -> &Market {
+        &self.0.market
+    }
+
+    /// How it pays.
+    pub fn billing(&self) -> Billing {
+        self.0.billing
     }
 }
 
@@ -71,6 +84,8 @@ struct Grant {
     /// None = from everywhere.
     allow_list: Option<Vec<IpNet>>,
     rate_limit: Option<u32>,
+    market: Market,
+    billing: Billing,
 }
 
 impl App {
@@ -108,18 +123,27 @@ impl App {
         }
         let (grant, epoch) = self
             .store()
-            .read(move |tx| Ok::<_, StoreError>((load(tx, &digest)?, epochs::access(tx)?)))
+            .read(move |tx| {
+                Ok::<_, StoreError>((load(tx, &digest)?, epochs::read(tx, Epoch::Access)?))
+            })
             .await?;
         let grant = grant.map(Arc::new);
         self.access().remember(digest, grant.clone(), epoch);
         Ok(grant)
     }
 
-    /// Asks the database whether keys or settings changed anywhere; forgets everything if so.
+    /// Asks the database whether keys, settings or the catalogue changed; forgets what did.
     pub async fn refresh_access(&self) -> Result<(), StoreError> {
         let asked_at = self.rt().monotonic();
-        let epoch = self.store().read_first(epochs::access).await?;
-        self.access().confirm(epoch, asked_at);
+        let (access, catalogue) = self
+            .store()
+            .read_first(|tx| {
+                let catalogue = epochs::read(tx, Epoch::Catalogue)?;
+                Ok::<_, StoreError>((epochs::read(tx, Epoch::Access)?, catalogue))
+            })
+            .await?;
+        self.access().confirm(access, asked_at);
+        self.shelf().heard(catalogue);
         Ok(())
     }
 
@@ -140,14 +164,23 @@ fn load(tx: &mut Tx<'_>, digest: &[u8]) -> Result<Option<Grant>, StoreError> {
     let Some(key) = keys::by_digest(tx, digest)?.filter(|key| key.revoked_at.is_none()) else {
         return Ok(None);
     };
-    let mut grant =
-        Grant { key: key.id, org: key.org, mode: Mode::Live, allow_list: None, rate_limit: None };
+    let mut grant = Grant {
+        key: key.id,
+        org: key.org,
+        mode: Mode::Live,
+        allow_list: None,
+        rate_limit: None,
+        market: Market::none(),
+        billing: Billing::Prepaid,
+    };
     if key.org == OrgId::HOUSE {
         return Ok(Some(grant));
     }
     let Some(organisation) = organisations::find(tx, key.org)? else { return Ok(None) };
     grant.mode = organisation.mode;
     grant.rate_limit = organisation.settings.rate_limit;
+    grant.market = organisation.market();
+    grant.billing = organisation.settings.billing;
     // A list whose entries cannot be read allows nobody rather than everybody.
     let list = &organisation.settings.ip_allow_list;
     grant.allow_list =

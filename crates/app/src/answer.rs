@@ -9,8 +9,8 @@ use flate2::read::DeflateDecoder;
 use flate2::write::DeflateEncoder;
 use store::Sealed;
 
-use crate::topup;
 use crate::vault::Vault;
+use crate::{inventory, orders, topup};
 
 /// An answer as it goes out.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -27,6 +27,10 @@ pub struct Answer {
 pub trait Answers: Send + Sync {
     /// What a top-up came to.
     fn topup(&self, form: &str, outcome: &topup::Outcome) -> Answer;
+    /// What became of an order.
+    fn order(&self, form: &str, outcome: &orders::Outcome) -> Answer;
+    /// What a refund came to.
+    fn refund(&self, form: &str, refund: inventory::Refund) -> Answer;
 }
 
 impl Answer {

@@ -99,6 +99,7 @@ impl App {
                 ledger::post(tx, clock, &entry)?;
                 let end = head_mut(tx)?.test_credit_expires_at.max(Some(expires_at));
                 head_mut(tx)?.test_credit_expires_at = end;
+                head_mut(tx)?.test_credit_since.get_or_insert(clock);
                 let due = end.unwrap_or(expires_at);
                 App::add_job(tx, job, (TEST_CREDIT_EXPIRY, ""), due, act.at)?;
                 act.note(tx, Some(org), org, &format!("{amount} until {due}: {reason}"))?;
@@ -128,21 +129,125 @@ pub(crate) async fn expire(app: &App, job: &Job) -> Result<Verdict, StoreError> 
     }
 }
 
+/// What an organisation can spend at a moment.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Purse {
+    balance: i64,
+    /// What has not expired.
+    test_credit: i64,
+}
+
+impl Purse {
+    pub(crate) fn of(tx: &Tx<'_>, clock: Timestamp) -> Result<Self, StoreError> {
+        let head = tx.head().ok_or_else(no_head)?;
+        let is_valid = head.test_credit_expires_at.is_none_or(|end| end > clock);
+        let test_credit = if is_valid { head.on(Account::TestCredit) } else { 0 };
+        Ok(Self { balance: head.on(Account::Available), test_credit })
+    }
+
+    /// Everything in it.
+    pub(crate) fn total(self) -> i64 {
+        self.balance.saturating_add(self.test_credit)
+    }
+
+    pub(crate) fn covers(self, amount: i64) -> bool {
+        self.total() >= amount
+    }
+}
+
+/// How something was paid.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Paid {
+    /// The share of test credit.
+    pub(crate) test_credit: i64,
+}
+
+/// Pays from test credit first, then from the balance. The purse must cover it.
+pub(crate) fn pay(
+    tx: &mut Tx<'_>,
+    clock: Timestamp,
+    cause: (Kind, &str),
+    (amount, into): (i64, Account),
+) -> Result<Paid, StoreError> {
+    let purse = Purse::of(tx, clock)?;
+    let test_credit = purse.test_credit.min(amount);
+    let moved = [
+        (Account::Available, test_credit - amount),
+        (Account::TestCredit, -test_credit),
+        (into, amount),
+    ];
+    if amount > 0 {
+        post(tx, clock, cause, &moved)?;
+    }
+    Ok(Paid { test_credit })
+}
+
+/// Money that comes back.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Back {
+    /// How much of it had been test credit.
+    pub(crate) test_credit: i64,
+    /// When it was spent.
+    pub(crate) spent_at: Timestamp,
+}
+
+/// Where an amount that comes back goes: the share of test credit to test credit, or, when that has
+/// expired since it was spent, to breakage.
+pub(crate) fn returned(
+    tx: &mut Tx<'_>,
+    amount: i64,
+    back: Back,
+    clock: Timestamp,
+) -> Result<[(Account, i64); 2], StoreError> {
+    expire_if_due(tx, clock)?;
+    let head = tx.head().ok_or_else(no_head)?;
+    let is_same_pot = head.test_credit_since.is_some_and(|since| since <= back.spent_at);
+    let credit = if is_same_pot { Account::TestCredit } else { Account::Breakage };
+    Ok([(Account::Available, amount - back.test_credit), (credit, back.test_credit)])
+}
+
+/// Posts an entry; what moves nothing is left out.
+pub(crate) fn post(
+    tx: &mut Tx<'_>,
+    clock: Timestamp,
+    (kind, reference): (Kind, &str),
+    moved: &[(Account, i64)],
+) -> Result<(), StoreError> {
+    let moved: Vec<_> = moved.iter().copied().filter(|(_, amount)| *amount != 0).collect();
+    let entry = entry(kind, reference, "", &moved)?;
+    ledger::post(tx, clock, &entry).map(drop).map_err(refused)
+}
+
+/// A refusal of the ledger where the rules have made sure that there is none.
+pub(crate) fn refused(error: ledger::Error) -> StoreError {
+    match error {
+        ledger::Error::Store(cause) => cause,
+        other => StoreError::Refused(other.to_string()),
+    }
+}
+
 /// Moves what is left of expired credit to breakage.
-fn expire_if_due(tx: &mut Tx<'_>, clock: Timestamp) -> Result<(), Error> {
-    let Some(end) = head(tx)?.test_credit_expires_at.filter(|end| *end <= clock) else {
+pub(crate) fn expire_if_due(tx: &mut Tx<'_>, clock: Timestamp) -> Result<(), StoreError> {
+    let head = tx.head().ok_or_else(no_head)?;
+    let Some(end) = head.test_credit_expires_at.filter(|end| *end <= clock) else {
         return Ok(());
     };
-    let left = head(tx)?.on(Account::TestCredit);
+    let left = head.on(Account::TestCredit);
     if left > 0 {
         let moved = [(Account::TestCredit, -left), (Account::Breakage, left)];
         // The end of the pot names it: each end comes once.
         let reference = end.ms().to_string();
         let entry = entry(Kind::TestCreditExpiry, &reference, "test credit expired", &moved)?;
-        ledger::post(tx, clock, &entry)?;
+        ledger::post(tx, clock, &entry).map_err(refused)?;
     }
-    head_mut(tx)?.test_credit_expires_at = None;
+    let head = tx.head_mut().ok_or_else(no_head)?;
+    head.test_credit_expires_at = None;
+    head.test_credit_since = None;
     Ok(())
+}
+
+fn no_head() -> StoreError {
+    StoreError::Refused("money outside a write of its organisation".to_owned())
 }
 
 fn check(amount: i64, reason: &str) -> Result<(), Error> {

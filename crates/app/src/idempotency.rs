@@ -4,7 +4,7 @@ use domain::{OrgId, Timestamp, limits};
 use store::idempotency::{self, Seen};
 use store::{StoreError, Tx};
 
-use crate::{Answer, App, Caller};
+use crate::{Answer, Answers, App, Caller};
 
 /// A request, as far as repeating it goes.
 #[derive(Debug, Clone)]
@@ -21,6 +21,17 @@ pub struct Request {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("invalid Idempotency-Key")]
 pub struct BadKey;
+
+/// Why a request with a key gets no answer of its own.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum Error {
+    /// The key cannot be one.
+    #[error(transparent)]
+    BadKey(#[from] BadKey),
+    /// The key was used for another request.
+    #[error("idempotency key was used for another request")]
+    OtherRequest,
+}
 
 /// The same, as digests of 16 bytes.
 #[derive(Debug, Clone)]
@@ -64,6 +75,43 @@ impl App {
 
     fn key_digest(&self, key: &str) -> Vec<u8> {
         self.vault().digest_bytes(format!("idempotency key {key}").as_bytes())[..16].to_vec()
+    }
+
+    /// Has an effect in one transaction, once for its key, and answers what it came to. An `Err`
+    /// of `effect` undoes everything and is not kept; a refusal that is to be kept is an `Ok`.
+    pub(crate) async fn once<T, E>(
+        &self,
+        org: OrgId,
+        request: &Request,
+        effect: impl Fn(&mut Tx<'_>) -> Result<T, E> + Send + 'static,
+        write: fn(&dyn Answers, &str, &T) -> Answer,
+    ) -> Result<Answer, E>
+    where
+        T: Send + 'static,
+        E: From<StoreError> + From<Error> + Send + 'static,
+    {
+        let Some(token) = self.token(request).map_err(Error::from)? else {
+            let done = self.store().write(org, effect).await?;
+            return Ok(write(&*self.ports().answers, &request.form, &done));
+        };
+        let (app, form) = (self.clone(), request.form.clone());
+        let (random, now) = (self.rt().random(), self.now());
+        self.store()
+            .write(org, move |tx| {
+                match app.known(tx, org, &token)? {
+                    Known::New => {}
+                    Known::Answered(answer) => return Ok(answer),
+                    Known::Other => return Err(Error::OtherRequest.into()),
+                    // Only what takes several transactions is ever under way.
+                    Known::Running(_) => return Err(StoreError::Busy.into()),
+                }
+                let answer = write(&*app.ports().answers, &form, &effect(tx)?);
+                begin(tx, org, &token, "", now)?;
+                let sealed = answer.sealed(app.vault(), random, org, &token.key);
+                idempotency::finish(tx, org, &token.key, &sealed)?;
+                Ok(answer)
+            })
+            .await
     }
 
     /// What became of a request with that key.

@@ -13,11 +13,13 @@ use store::sql::Dialect;
 use store::{Rt, StoreError, Tx};
 use tokio::sync::{Notify, oneshot};
 
-use crate::{Actor, App, credit, topup};
+use crate::{Actor, App, credit, inventory, orders, topup};
 
 /// Kinds of work.
 pub(crate) const CHARGE: &str = "charge";
 pub(crate) const TEST_CREDIT_EXPIRY: &str = "test-credit-expiry";
+pub(crate) const ORDER: &str = "order";
+pub(crate) const LOT_EXPIRY: &str = "lot-expiry";
 
 /// How an attempt ended.
 pub(crate) enum Verdict {
@@ -108,24 +110,34 @@ impl App {
     pub(crate) fn add_job(
         tx: &mut Tx<'_>,
         id: JobId,
-        (kind, subject): (&str, &str),
+        work: (&str, &str),
         due_at: Timestamp,
         now: Timestamp,
     ) -> Result<(), StoreError> {
-        let refused = || StoreError::Refused("work outside a write of its organisation".into());
-        let org = tx.org().ok_or_else(refused)?;
-        let offset = tx.head().ok_or_else(refused)?.clock_offset_ms;
-        let job = Job {
-            id,
-            org,
-            kind: kind.to_owned(),
-            subject: subject.to_owned(),
-            due_at,
-            attempts: 0,
-            error: String::new(),
-            failed_at: None,
-        };
-        jobs::add(tx, &job, Due { at: due_at, wake_at: due_at.plus_ms(-offset) }, now)
+        let (job, due) = new_job(tx, id, work, due_at)?;
+        jobs::add(tx, &job, due, now)
+    }
+
+    /// Makes sure that there is such work no later than that moment.
+    pub(crate) fn add_job_sooner(
+        tx: &mut Tx<'_>,
+        id: JobId,
+        work: (&str, &str),
+        due_at: Timestamp,
+        now: Timestamp,
+    ) -> Result<(), StoreError> {
+        let (job, due) = new_job(tx, id, work, due_at)?;
+        jobs::add_sooner(tx, &job, due, now)
+    }
+
+    /// Settles an attempt of work that comes back at a later moment.
+    pub(crate) fn again_at(
+        tx: &mut Tx<'_>,
+        job: &Job,
+        due_at: Timestamp,
+    ) -> Result<(), StoreError> {
+        let (_, due) = new_job(tx, job.id, (&job.kind, &job.subject), due_at)?;
+        jobs::again(tx, job.id, due, "")
     }
 
     /// Does due work for as long as the service runs.
@@ -174,6 +186,8 @@ impl App {
         let verdict = match job.kind.as_str() {
             CHARGE => topup::work(self, job).await,
             TEST_CREDIT_EXPIRY => credit::expire(self, job).await,
+            ORDER => orders::process::work(self, job).await,
+            LOT_EXPIRY => inventory::expire(self, job).await,
             other => Ok(Verdict::Dead(format!("no work of kind {other} is known"))),
         };
         let outcome = match verdict {
@@ -374,4 +388,27 @@ impl App {
             Mode::Live => self.ports().live_payments.clone(),
         }
     }
+}
+
+/// A piece of work of the organisation that is being written, and when it is due by both clocks.
+fn new_job(
+    tx: &Tx<'_>,
+    id: JobId,
+    (kind, subject): (&str, &str),
+    due_at: Timestamp,
+) -> Result<(Job, Due), StoreError> {
+    let refused = || StoreError::Refused("work outside a write of its organisation".into());
+    let org = tx.org().ok_or_else(refused)?;
+    let offset = tx.head().ok_or_else(refused)?.clock_offset_ms;
+    let job = Job {
+        id,
+        org,
+        kind: kind.to_owned(),
+        subject: subject.to_owned(),
+        due_at,
+        attempts: 0,
+        error: String::new(),
+        failed_at: None,
+    };
+    Ok((job, Due { at: due_at, wake_at: due_at.plus_ms(-offset) }))
 }

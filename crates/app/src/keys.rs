@@ -3,8 +3,9 @@
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use domain::{KeyId, Mode, OrgId, Secret, limits};
+use store::epochs::{self, Epoch};
 pub use store::keys::Key;
-use store::{Sealed, StoreError, Tx, epochs, keys, organisations};
+use store::{Sealed, StoreError, Tx, keys, organisations};
 
 use crate::audit::Act;
 use crate::vault::owner_of_key;
@@ -201,7 +202,7 @@ fn known(tx: &mut Tx<'_>, org: OrgId) -> Result<(), Error> {
 }
 
 fn changed(tx: &mut Tx<'_>, act: &Act, org: OrgId, id: KeyId) -> Result<(), Error> {
-    epochs::bump_access(tx)?;
+    epochs::bump(tx, Epoch::Access)?;
     act.note(tx, Some(org).filter(|org| *org != OrgId::HOUSE), id, "")?;
     Ok(())
 }

@@ -7,16 +7,21 @@ pub mod access;
 pub mod account;
 mod answer;
 pub mod audit;
+pub mod catalogue;
 pub mod credit;
+pub mod demo;
 pub mod events;
 pub mod house;
 pub mod idempotency;
+pub mod inventory;
 pub mod jobs;
 pub mod keys;
+pub mod orders;
 pub mod organisations;
 pub mod password;
 pub mod sandbox;
 pub mod statement;
+pub mod stock;
 pub mod topup;
 pub mod users;
 pub mod vault;
@@ -45,6 +50,7 @@ struct Inner {
     rt: Rt,
     vault: Vault,
     access: access::Cache,
+    shelf: catalogue::Cache,
     ports: Ports,
     work: jobs::Work,
 }
@@ -87,8 +93,9 @@ impl App {
             return Err(OpenError::WrongVault);
         }
         let access = access::Cache::default();
+        let shelf = catalogue::Cache::default();
         let work = jobs::Work::new(&rt);
-        Ok(Self(Arc::new(Inner { store, rt, vault, access, ports, work })))
+        Ok(Self(Arc::new(Inner { store, rt, vault, access, shelf, ports, work })))
     }
 
     /// The store.
@@ -115,6 +122,10 @@ impl App {
 
     pub(crate) fn access(&self) -> &access::Cache {
         &self.0.access
+    }
+
+    pub(crate) fn shelf(&self) -> &catalogue::Cache {
+        &self.0.shelf
     }
 
     fn now(&self) -> Timestamp {

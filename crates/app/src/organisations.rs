@@ -3,9 +3,12 @@
 use std::collections::HashMap;
 
 use domain::contact::CallbackUrl;
-use domain::organisation::{CallbackVersion, Profile, Settings, TopupSettings, UsageEvents};
+use domain::organisation::{
+    Billing, CallbackVersion, Profile, Settings, TopupSettings, UsageEvents,
+};
 use domain::{Currency, Mode, OrgId, Organisation, Secret, Timestamp, limits};
-use store::{StoreError, Tx, epochs, heads, organisations};
+use store::epochs::{self, Epoch};
+use store::{StoreError, Tx, heads, organisations};
 
 use crate::keys::Purpose;
 use crate::{Actor, App, Balances, access};
@@ -66,6 +69,11 @@ pub struct Change {
     pub topup_daily_maximum: Option<i64>,
     pub auto_topup_threshold: Option<i64>,
     pub auto_topup_amount: Option<i64>,
+    /// The empty text is the standard list.
+    pub price_list: Option<String>,
+    /// Zero switches refunds off.
+    pub refund_days: Option<i64>,
+    pub billing: Option<String>,
 }
 
 impl App {
@@ -164,7 +172,7 @@ impl App {
                     return Err(Error::Field { field: "name", why: "must not be empty" });
                 }
                 organisations::update(tx, &organisation)?;
-                epochs::bump_access(tx)?;
+                epochs::bump(tx, Epoch::Access)?;
                 act.note(tx, Some(id), id, &change.named().join(" "))?;
                 detail(tx, id, act.at)
             })
@@ -230,6 +238,9 @@ impl Change {
             ("topupDailyMaximum", self.topup_daily_maximum.is_some()),
             ("autoTopupThreshold", self.auto_topup_threshold.is_some()),
             ("autoTopupAmount", self.auto_topup_amount.is_some()),
+            ("priceList", self.price_list.is_some()),
+            ("refundDays", self.refund_days.is_some()),
+            ("billing", self.billing.is_some()),
         ];
         texts.chain(others.into_iter().filter(|(_, set)| *set).map(|(name, _)| name)).collect()
     }
@@ -304,7 +315,32 @@ impl Change {
         if let Some(limit) = self.rate_limit {
             settings.rate_limit = rate_limit(limit)?;
         }
+        self.apply_sales(settings)?;
         self.apply_topup(&mut settings.topup)
+    }
+
+    /// What it pays, how, and how long it may change its mind.
+    fn apply_sales(&self, settings: &mut Settings) -> Result<(), Error> {
+        if let Some(list) = &self.price_list {
+            let long = list.chars().count() > limits::TEXT_CHARS_MAX;
+            if long || list.contains(char::is_control) {
+                let why = "must be one line of at most 1000 characters";
+                return Err(Error::Field { field: "priceList", why });
+            }
+            settings.price_list.clone_from(list);
+        }
+        if let Some(days) = self.refund_days {
+            if !(0..=limits::REFUND_DAYS_MAX).contains(&days) {
+                return Err(Error::Field { field: "refundDays", why: "must be 0 to 365" });
+            }
+            settings.refund_days = days;
+        }
+        if let Some(billing) = &self.billing {
+            let why = "must be prepaid or consumption";
+            let odd = Error::Field { field: "billing", why };
+            settings.billing = Billing::parse(billing).ok_or(odd)?;
+        }
+        Ok(())
     }
 
     fn apply_topup(&self, topup: &mut TopupSettings) -> Result<(), Error> {
@@ -344,7 +380,8 @@ fn parsed_url(text: &str) -> Result<Option<CallbackUrl>, Error> {
 /// Short texts of one line each.
 fn lines(field: &'static str, texts: &[String]) -> Result<Vec<String>, Error> {
     let odd = |text: &String| {
-        text.is_empty() || text.len() > limits::TEXT_CHARS_MAX || text.contains(char::is_control)
+        let length = text.chars().count();
+        !(1..=limits::TEXT_CHARS_MAX).contains(&length) || text.contains(char::is_control)
     };
     if texts.len() > limits::SETTINGS_LIST_MAX || texts.iter().any(odd) {
         let why = "must be at most 100 texts of 1 to 1000 characters";
@@ -381,5 +418,36 @@ mod tests {
         for text in ["", "1.2.3", "192.0.2.0/33", "example", "192.0.2.7 "] {
             assert!(network(text).is_err(), "{text}");
         }
+    }
+
+    #[test]
+    fn what_it_pays_has_bounds_and_the_field_is_named() {
+        let told = |change: Change| {
+            let mut settings = Settings::default();
+            let told = change.apply_settings(&mut settings).map_err(|error| error.to_string());
+            told.map(|()| (settings.price_list, settings.refund_days, settings.billing))
+        };
+        let sales = |list: &str, days, billing: &str| Change {
+            price_list: Some(list.to_owned()),
+            refund_days: Some(days),
+            billing: Some(billing.to_owned()),
+            ..Change::default()
+        };
+        let set = ("Partners".to_owned(), 0, Billing::Consumption);
+        assert_eq!(told(sales("Partners", 0, "consumption")), Ok(set));
+        let unset = (String::new(), 365, Billing::Prepaid);
+        assert_eq!(told(sales("", 365, "prepaid")), Ok(unset));
+        let untouched = (String::new(), limits::REFUND_DAYS, Billing::Prepaid);
+        assert_eq!(told(Change::default()), Ok(untouched));
+        for (bad, why) in [
+            (sales("a\nb", 0, "prepaid"), "priceList must be one line of at most 1000 characters"),
+            (sales("", -1, "prepaid"), "refundDays must be 0 to 365"),
+            (sales("", 366, "prepaid"), "refundDays must be 0 to 365"),
+            (sales("", 0, "Prepaid"), "billing must be prepaid or consumption"),
+        ] {
+            assert_eq!(told(bad), Err(why.to_owned()));
+        }
+        let named = sales("", 0, "").named();
+        assert_eq!(named, ["priceList", "refundDays", "billing"]);
     }
 }

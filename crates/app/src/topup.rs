@@ -14,7 +14,7 @@ pub use store::charges::{Charge, State};
 use store::{StoreError, Tx, organisations};
 
 pub(crate) use self::settle::{owner_of_card, work};
-use crate::idempotency::{BadKey, Known, Request, Token};
+use crate::idempotency::{self, Known, Request, Token};
 use crate::jobs::CHARGE;
 use crate::{Answer, App, Caller};
 
@@ -50,12 +50,9 @@ pub enum Outcome {
 /// Why there is no outcome.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// The idempotency key cannot be one.
+    /// Its key.
     #[error(transparent)]
-    BadKey(#[from] BadKey),
-    /// The idempotency key was used for another request.
-    #[error("idempotency key was used for another request")]
-    OtherRequest,
+    Key(#[from] idempotency::Error),
     /// The payment provider has not decided; it will be settled later.
     #[error("the payment is not decided yet")]
     Undecided,
@@ -95,7 +92,7 @@ impl App {
         amount: i64,
         request: &Request,
     ) -> Result<Answer, Error> {
-        let token = self.token(request)?;
+        let token = self.token(request).map_err(idempotency::Error::from)?;
         let (app, org, form) = (self.clone(), caller.org(), request.form.clone());
         let (draft, held) = (self.draft(), token.clone());
         let begun = self
@@ -143,7 +140,7 @@ impl App {
             match self.known(tx, org, token)? {
                 Known::New => {}
                 Known::Answered(answer) => return Ok(Begun::Answered(answer)),
-                Known::Other => return Err(Error::OtherRequest),
+                Known::Other => return Err(idempotency::Error::OtherRequest.into()),
                 Known::Running(subject) => {
                     return Ok(Begun::Charging(subject.parse().unwrap_or(0)));
                 }
@@ -153,7 +150,7 @@ impl App {
         if let Some(refused) = refusal(tx, &organisation, amount, clock)? {
             let answer = self.ports().answers.topup(form, &refused);
             if let Some(token) = token {
-                crate::idempotency::begin(tx, org, token, "", draft.now)?;
+                idempotency::begin(tx, org, token, "", draft.now)?;
                 let sealed = answer.sealed(self.vault(), draft.random, org, &token.key);
                 store::idempotency::finish(tx, org, &token.key, &sealed)?;
             }
@@ -165,7 +162,7 @@ impl App {
         let key = token.map(|token| token.key.clone());
         let id = insert(tx, (org, API, amount), (form, key), (draft, clock))?;
         if let Some(token) = token {
-            crate::idempotency::begin(tx, org, token, &id.to_string(), draft.now)?;
+            idempotency::begin(tx, org, token, &id.to_string(), draft.now)?;
         }
         Ok(Begun::Charging(id))
     }
@@ -246,7 +243,7 @@ impl App {
 pub(crate) struct AutoDraft(Draft);
 
 /// The organisation of this write, and its own time.
-fn own(
+pub(crate) fn own(
     tx: &mut Tx<'_>,
     org: OrgId,
     now: Timestamp,

@@ -1,4 +1,6 @@
-//! Adds everything up again: the chain, the sums, the balances. Needs the database only.
+//! Adds everything up again: the chain, the sums, the balances, the lots. Needs the database only.
+
+mod lots;
 
 use domain::ledger::{Account, balanced, read_postings};
 use domain::{OrgId, limits};
@@ -49,7 +51,7 @@ async fn verify_one(
         }
     }
     sum.compare(org, head, &mut report.faults);
-    Ok(())
+    lots::verify(store, org, &mut report.faults).await
 }
 
 /// The ledger of one organisation, recomputed so far.

@@ -1,6 +1,7 @@
 //! Facts that others want to hear of.
 
-use crate::Money;
+use crate::order::Status;
+use crate::{Money, Timestamp};
 
 /// A fact about an organisation, written in the transaction of its cause.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -26,6 +27,19 @@ pub enum Event {
         /// After.
         new: Money,
     },
+    /// An order was completed or has failed.
+    Order {
+        /// Its reference.
+        reference: String,
+        /// How it ended.
+        status: Status,
+        /// The same for a person.
+        message: String,
+        /// What it cost.
+        total: Money,
+        /// When it ended.
+        at: Timestamp,
+    },
 }
 
 impl Event {
@@ -35,6 +49,8 @@ impl Event {
             Self::Topup { .. } => "Topup",
             Self::AutoTopup { .. } => "AutoTopup",
             Self::Credit { .. } => "Credit",
+            Self::Order { status: Status::Failed, .. } => "order.failed",
+            Self::Order { .. } => "order.completed",
         }
     }
 }

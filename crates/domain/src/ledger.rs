@@ -86,6 +86,16 @@ pub enum Kind {
     TestCredit,
     /// Promotional credit expired.
     TestCreditExpiry,
+    /// Bundles bought; for an order that is still processed the money is held.
+    Order,
+    /// A processed order was completed: what was held is spent.
+    OrderCompleted,
+    /// A processed order failed: what was held is returned.
+    OrderFailed,
+    /// Bundles given back.
+    Refund,
+    /// Bundles expired in the inventory.
+    LotExpiry,
 }
 
 impl Kind {
@@ -96,6 +106,11 @@ impl Kind {
             Self::Credit => "credit",
             Self::TestCredit => "testCredit",
             Self::TestCreditExpiry => "testCreditExpiry",
+            Self::Order => "order",
+            Self::OrderCompleted => "orderCompleted",
+            Self::OrderFailed => "orderFailed",
+            Self::Refund => "refund",
+            Self::LotExpiry => "lotExpiry",
         }
     }
 }

@@ -6,19 +6,26 @@
 #![warn(missing_docs)]
 
 pub mod bundle_name;
+pub mod catalogue;
 pub mod contact;
+pub mod demo;
 pub mod event;
+pub mod filter;
 pub mod hex;
 pub mod iccid;
 pub mod ids;
+pub mod inventory;
 pub mod ledger;
 pub mod limits;
 pub mod money;
 pub mod msisdn;
+pub mod order;
 pub mod organisation;
 pub mod ports;
 pub mod secret;
+pub mod stock;
 pub mod time;
+pub mod world;
 
 pub use bundle_name::BundleName;
 pub use hex::hex;

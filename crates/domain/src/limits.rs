@@ -132,6 +132,50 @@ pub const IDEMPOTENCY_KEY_CHARS_MAX: usize = 255;
 /// Rows of one page of a statement or of verification.
 pub const LEDGER_PAGE: i64 = 1_000;
 
+// ── Catalogue, orders, stock ────────────────────────────────────────────────────────────────────
+
+/// Rows of one page of the interface's lists, from the contract.
+pub const PAGE_MAX: i64 = 10_000;
+/// Bundles an order item may have, from the contract.
+pub const ITEM_QUANTITY_MAX: i64 = 1_000;
+/// Bundles an order may have, from the contract.
+pub const ORDER_BUNDLES_MAX: i64 = 10_000;
+/// Bundles that are handled before the answer where larger numbers are not, from the contract.
+pub const SYNCHRONOUS_BUNDLES_MAX: i64 = 5;
+/// How long an order may be processed before it fails, from the contract.
+pub const ORDER_PROCESSING: Duration = Duration::from_mins(10);
+/// How long a lot lies in the inventory before it expires, from the contract.
+pub const LOT_LIFE: Duration = Duration::from_hours(365 * 24);
+/// Lots of one organisation that expire in one transaction; the rest follows at once.
+pub const LOTS_EXPIRED_AT_ONCE: i64 = 200;
+/// Days in which bundles can be given back, unless set otherwise for an organisation.
+pub const REFUND_DAYS: i64 = 60;
+/// Most days that can be set: beyond the life of a lot there is nothing to give back.
+pub const REFUND_DAYS_MAX: i64 = 365;
+/// Price of one bundle in minor units: an order of the largest size still fits a movement of money.
+pub const PRICE_MAX: i64 = AMOUNT_MAX / ORDER_BUNDLES_MAX;
+/// Data of a bundle, in megabytes: a petabyte.
+pub const BUNDLE_MB_MAX: i64 = 1_000_000_000;
+/// Speed beyond the daily allowance, in kilobits per second.
+pub const THROTTLE_KBPS_MAX: i64 = 10_000_000;
+/// Duration of a bundle, in its unit.
+pub const BUNDLE_DURATION_MAX: i64 = 3_650;
+/// A catalogue that is brought in one piece; five thousand bundles need about three megabytes.
+pub const CATALOGUE_BYTES_MAX: usize = 64_000_000;
+/// Rows of such a catalogue, so that one transaction can hold it.
+pub const CATALOGUE_ROWS_MAX: usize = 200_000;
+/// Rendered answers about the catalogue that a node keeps.
+pub const CATALOGUE_PAGES_BYTES_MAX: usize = 64_000_000;
+/// Faults of an import that are named; whoever has more mends these first.
+pub const IMPORT_FAULTS_MAX: usize = 1_000;
+/// Lines of stock in one transaction and one request.
+pub const STOCK_LINES_MAX: usize = 1_000;
+/// A line of an import.
+pub const IMPORT_LINE_BYTES_MAX: usize = 64 * 1024;
+/// Rows that one statement inserts. SQLite takes 32,766 arguments, PostgreSQL 65,535; our widest
+/// row has 16.
+pub const ROWS_PER_STATEMENT_MAX: usize = 256;
+
 // ── Access ──────────────────────────────────────────────────────────────────────────────────────
 
 /// How often a node asks whether keys or settings changed elsewhere. A revoked key must be refused

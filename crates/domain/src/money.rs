@@ -24,6 +24,9 @@ pub enum Error {
 pub struct Currency([u8; 3]);
 
 impl Currency {
+    /// ISO 4217's code for "no currency".
+    pub const NONE: Self = Self(*b"XXX");
+
     /// Reads a code such as `USD`. Case matters: codes are capitals.
     pub fn parse(text: &str) -> Result<Self, Error> {
         match text.as_bytes() {

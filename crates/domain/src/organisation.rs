@@ -1,7 +1,8 @@
 //! A reseller's organisation, its settings and its people.
 
+use crate::catalogue::Market;
 use crate::contact::{CallbackUrl, Email};
-use crate::{Currency, OrgId, Secret, Timestamp, UserId};
+use crate::{Currency, OrgId, Secret, Timestamp, UserId, limits};
 
 /// Fixed when an organisation is made. A sandbox organisation has a clock of its own and meets only
 /// built-in test doubles of the outside world; a live one never does.
@@ -11,6 +12,21 @@ pub enum Mode {
     Sandbox,
     /// Real money, real eSIMs, real time.
     Live,
+}
+
+impl Mode {
+    /// Its name.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Sandbox => "sandbox",
+            Self::Live => "live",
+        }
+    }
+
+    /// The mode of that name.
+    pub fn parse(text: &str) -> Option<Self> {
+        [Self::Sandbox, Self::Live].into_iter().find(|mode| mode.name() == text)
+    }
 }
 
 /// What an organisation says of itself and may change. The names are those of the interface.
@@ -60,8 +76,33 @@ pub enum UsageEvents {
     Steps,
 }
 
+/// How an organisation pays.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Billing {
+    /// Bundles, from its balance.
+    #[default]
+    Prepaid,
+    /// What it uses, by the megabyte.
+    Consumption,
+}
+
+impl Billing {
+    /// Its name.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Prepaid => "prepaid",
+            Self::Consumption => "consumption",
+        }
+    }
+
+    /// The billing of that name.
+    pub fn parse(text: &str) -> Option<Self> {
+        [Self::Prepaid, Self::Consumption].into_iter().find(|billing| billing.name() == text)
+    }
+}
+
 /// What the operator (and later the portal) sets for an organisation.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Settings {
     /// Bundle groups it may buy from; none = all.
     pub groups: Vec<String>,
@@ -79,6 +120,30 @@ pub struct Settings {
     pub rate_limit: Option<u32>,
     /// Bounds of top-ups and the automatic one.
     pub topup: TopupSettings,
+    /// The list it has its prices from; empty = the standard one.
+    pub price_list: String,
+    /// Days in which bundles can be given back; 0 = never.
+    pub refund_days: i64,
+    /// How it pays.
+    pub billing: Billing,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self {
+            groups: vec![],
+            callback_url: None,
+            callback_version: CallbackVersion::default(),
+            usage_events: UsageEvents::default(),
+            senders: vec![],
+            ip_allow_list: vec![],
+            rate_limit: None,
+            topup: TopupSettings::default(),
+            price_list: String::new(),
+            refund_days: limits::REFUND_DAYS,
+            billing: Billing::default(),
+        }
+    }
 }
 
 /// Bounds of top-ups, in minor units; none = no bound.
@@ -109,6 +174,17 @@ pub struct Organisation {
     pub settings: Settings,
     /// When it was made.
     pub created_at: Timestamp,
+}
+
+impl Organisation {
+    /// What it sees for sale.
+    pub fn market(&self) -> Market {
+        Market {
+            currency: self.currency,
+            groups: self.settings.groups.clone(),
+            price_list: self.settings.price_list.clone(),
+        }
+    }
 }
 
 /// What a person may do.

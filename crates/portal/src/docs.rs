@@ -9,7 +9,6 @@ mod prose;
 mod reference;
 mod sample;
 mod schema;
-mod served;
 mod spec;
 
 use std::sync::Arc;
@@ -18,8 +17,9 @@ use axum::Router;
 use axum::http::{HeaderMap, StatusCode};
 use axum::routing::{MethodRouter, get};
 
-use served::File;
 use spec::Spec;
+
+use crate::served::File;
 
 /// An OpenAPI document and the name it is found under, such as `v2.5` or `operator`.
 #[derive(Debug, Clone, Copy)]

@@ -2,3 +2,5 @@
 //! touches a table or knows how the service does its work.
 
 pub mod docs;
+pub mod receipts;
+mod served;

@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use clap::{Args, Parser, Subcommand};
 
-use crate::commands::{jobs, key, org, user, verify};
+use crate::commands::{catalogue, jobs, key, org, stock, user, verify};
 use crate::config::{Config, Flags};
 use crate::{config, demo, doctor, logs, serve};
 
@@ -61,6 +61,12 @@ enum Command {
     /// Add and list people, set passwords.
     #[command(subcommand)]
     User(user::Command),
+    /// Bring in what is for sale, or see what a file would change.
+    #[command(subcommand)]
+    Catalogue(catalogue::Command),
+    /// Bring in eSIM profiles, or count the free ones.
+    #[command(subcommand)]
+    Stock(stock::Command),
     /// List work that was given up, and try it again.
     #[command(subcommand)]
     Jobs(jobs::Command),
@@ -113,6 +119,8 @@ async fn run(cli: Cli) -> Result<ExitCode, String> {
         Command::Org(command) => org::run(*command, &config, json).await?,
         Command::Key(command) => key::run(command, &config, json).await?,
         Command::User(command) => user::run(command, &config, json).await?,
+        Command::Catalogue(command) => return catalogue::run(command, &config, json).await,
+        Command::Stock(command) => return stock::run(command, &config, json).await,
         Command::Jobs(command) => jobs::run(command, &config, json).await?,
         Command::Verify => return verify::run(&config, json).await,
         Command::Doctor => return Ok(doctor::run(&config, json).await),

@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 #[serde(default, deny_unknown_fields)]
 pub struct Config {
     pub listen: String,
+    pub public_url: String,
     pub data: PathBuf,
     pub database: String,
     pub vault: String,
@@ -43,6 +44,7 @@ impl Default for Config {
     fn default() -> Self {
         Self {
             listen: "127.0.0.1:8080".into(),
+            public_url: String::new(),
             data: "tern-data".into(),
             database: String::new(),
             vault: String::new(),

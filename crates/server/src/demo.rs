@@ -1,7 +1,7 @@
 //! `tern demo`: everything in one process, with something to try.
 
 use api::Settings;
-use app::house::Demo;
+use app::demo::Demo;
 use serde_json::json;
 
 use crate::config::{Config, LogFormat, LogLevel};
@@ -12,18 +12,29 @@ use crate::{logs, opened, output};
 /// Runs the demo on the embedded database of the data folder, whatever else is set.
 pub(crate) async fn run(config: &Config, as_json: bool) -> Result<(), String> {
     // For a person the requests scroll by under the banner; a program reads stdout only.
-    logs::start(LogFormat::Human, if as_json { LogLevel::Warn } else { LogLevel::Info });
+    let log_level = if as_json { LogLevel::Warn } else { LogLevel::Info };
+    logs::start(LogFormat::Human, log_level);
     let config = Config {
+        log_format: LogFormat::Human,
+        log_level,
         database: String::new(),
         vault: String::new(),
         tls_certificate: String::new(),
         tls_key: String::new(),
         metrics_listen: String::new(),
+        public_url: String::new(),
         ..config.clone()
     };
     let app = opened::open(&config).await?;
+    if !as_json {
+        output::note("Opening the demo; the first start makes its catalogue and stock …");
+    }
     let demo = app.demo().await.map_err(|error| error.to_string())?;
-    let settings = Settings { trusted_proxies: config.trusted_proxies()?, open_metrics: true };
+    let settings = Settings {
+        trusted_proxies: config.trusted_proxies()?,
+        open_metrics: true,
+        ..Settings::default()
+    };
     let service = Service::build(app, settings, &config).await?;
     let address = service.address();
     if as_json {
@@ -47,8 +58,8 @@ fn facts(demo: &Demo, address: &str) -> serde_json::Value {
         "portalPassword": demo.portal_password.expose(),
         "consoleEmail": demo.console_email,
         "consolePassword": demo.console_password.expose(),
-        "bundles": [],
-        "iccids": [],
+        "bundles": demo.bundles,
+        "iccids": demo.iccids.iter().map(ToString::to_string).collect::<Vec<_>>(),
     })
 }
 
@@ -74,11 +85,20 @@ fn greet(demo: &Demo, address: &str, data: &str) {
     code(&ink.quiet("# your organisation, as the newest version shows it"));
     code(&format!("curl -H 'X-API-Key: {key}' {address}/v2.5/organisation"));
     code("");
-    code(&ink.quiet("# charge the test card, once, however often you send it"));
-    code(&format!("curl -X POST -H 'X-API-Key: {key}' -H 'Idempotency-Key: my-first' \\"));
-    code(&format!("     '{address}/v2.5/organisation/balance?amount=25'"));
+    code(&ink.quiet("# what is for sale in France"));
+    code(&format!("curl -H 'X-API-Key: {key}' \\"));
+    code(&format!("     '{address}/v2.5/catalogue?countries=FR&perPage=5'"));
     code("");
-    code(&ink.quiet("# what happened, as events"));
+    code(&ink.quiet("# buy one onto a new eSIM: the answer has what its QR code holds"));
+    code(&format!("curl -H 'X-API-Key: {key}' -H 'Idempotency-Key: my-first' \\"));
+    code(r#"     -d '{"type":"transaction","assign":true,"order":[{"type":"bundle","#);
+    code(&format!(
+        r#"          "item":"{}","quantity":1}}]}}' {address}/v2.5/orders"#,
+        demo.bundles.first().map_or("", String::as_str)
+    ));
+    code("");
+    code(&ink.quiet("# what it holds, and what happened"));
+    code(&format!("curl -H 'X-API-Key: {key}' {address}/v2.5/inventory"));
     code(&format!("curl -H 'X-API-Key: {key}' {address}/events/v1"));
     code("");
     code(&ink.quiet("# a sandbox organisation has a clock of its own: a day passes at once"));

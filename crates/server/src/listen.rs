@@ -18,7 +18,7 @@ use tokio_rustls::TlsAcceptor;
 
 /// What the HTTP library takes before it refuses by itself with 431. Higher than our own limits, so
 /// that our clear answer comes first.
-const HEADERS_READ_MAX: usize = 4 * limits::HEADERS_MAX;
+const HEADERS_READ_MAX: usize = limits::HEADERS_MAX + 28;
 const BUFFER_BYTES_MAX: usize = 4 * limits::HEADER_BYTES_MAX;
 
 /// A listener and what answers on it.

@@ -1,9 +1,12 @@
 //! Logs on stderr, for people or for machines.
 
+mod requests;
+
 use std::io::IsTerminal;
 
 use tracing_subscriber::EnvFilter;
 
+pub(crate) use self::requests::Requests;
 use crate::config::{LogFormat, LogLevel};
 
 /// Starts logging. A second call changes nothing.

@@ -12,6 +12,24 @@ pub(crate) fn line(text: &str) {
     let _closed = writeln!(std::io::stdout(), "{text}");
 }
 
+/// Writes one line to stderr, for people who wait.
+pub(crate) fn note(text: &str) {
+    let _closed = writeln!(std::io::stderr(), "{text}");
+}
+
+/// A number as people read it: `1,234,567`.
+pub(crate) fn grouped(number: usize) -> String {
+    let digits = number.to_string();
+    let (mut text, length) = (String::new(), digits.len());
+    for (at, digit) in digits.chars().enumerate() {
+        if at > 0 && (length - at).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
 /// Prints JSON on one line.
 pub(crate) fn json(value: &Value) {
     line(&value.to_string());
@@ -84,4 +102,18 @@ pub(crate) fn write_secret(path: &Path, text: &str) -> Result<(), String> {
     let mut options = fs::OpenOptions::new();
     let mut file = options.write(true).create_new(true).mode(0o600).open(path).map_err(in_file)?;
     file.write_all(text.as_bytes()).and_then(|()| file.sync_all()).map_err(in_file)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_grouped() {
+        for (number, text) in
+            [(0, "0"), (999, "999"), (1_000, "1,000"), (12_345, "12,345"), (1_234_567, "1,234,567")]
+        {
+            assert_eq!(grouped(number), text);
+        }
+    }
 }

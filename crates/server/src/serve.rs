@@ -7,7 +7,7 @@ use api::{Front, Settings, versions};
 use app::house::FirstStart;
 use app::{App, Rt};
 use domain::limits;
-use portal::docs;
+use portal::{docs, receipts};
 use tokio::net::TcpListener;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::watch;
@@ -21,7 +21,11 @@ pub(crate) async fn run(config: &Config) -> Result<(), String> {
     logs::start(config.log_format, config.log_level);
     let app = opened::open(config).await?;
     greet_first_operator(&app, config).await?;
-    let settings = Settings { trusted_proxies: config.trusted_proxies()?, open_metrics: false };
+    let settings = Settings {
+        trusted_proxies: config.trusted_proxies()?,
+        open_metrics: false,
+        ..Settings::default()
+    };
     let service = Service::build(app, settings, config).await?;
     tracing::info!(listen = %service.address(), "ready");
     service.until_signal().await
@@ -32,6 +36,7 @@ pub(crate) struct Service {
     app: App,
     front: Arc<Front>,
     listener: TcpListener,
+    address: String,
     metrics: Option<TcpListener>,
     tls: Option<Arc<tls::Files>>,
 }
@@ -42,6 +47,7 @@ impl Service {
         settings: Settings,
         config: &Config,
     ) -> Result<Self, String> {
+        let log = logs::Requests::start(config.log_format, config.log_level, app.rt());
         let tls = match (config.tls_certificate.as_str(), config.tls_key.as_str()) {
             ("", "") => None,
             ("", _) | (_, "") => {
@@ -54,17 +60,23 @@ impl Service {
             "" => None,
             address => Some(bind(address).await?),
         };
-        let front = Arc::new(Front::new(app.clone(), settings, pages()));
-        Ok(Self { app, front, listener, metrics, tls })
-    }
-
-    /// Where it is reached.
-    pub(crate) fn address(&self) -> String {
-        let scheme = if self.tls.is_some() { "https" } else { "http" };
-        match self.listener.local_addr() {
+        let scheme = if tls.is_some() { "https" } else { "http" };
+        let address = match listener.local_addr() {
             Ok(address) => format!("{scheme}://{address}"),
             Err(_) => format!("{scheme}://?"),
-        }
+        };
+        let public_url = match config.public_url.as_str() {
+            "" => address.clone(),
+            url => url.to_owned(),
+        };
+        let settings = Settings { public_url, ..settings };
+        let front = Arc::new(Front::new(app.clone(), settings, pages(&app), log));
+        Ok(Self { app, front, listener, address, metrics, tls })
+    }
+
+    /// Where it listens.
+    pub(crate) fn address(&self) -> String {
+        self.address.clone()
     }
 
     /// Serves until SIGTERM or SIGINT, then drains. A second signal ends it at once.
@@ -125,7 +137,7 @@ impl Service {
 }
 
 /// Pages for people.
-fn pages() -> axum::Router {
+fn pages(app: &App) -> axum::Router {
     let documents: Vec<_> = api::contract::DOCUMENTS
         .iter()
         .map(|document| docs::Document { name: document.name, json: document.json })
@@ -134,7 +146,7 @@ fn pages() -> axum::Router {
         .into_iter()
         .map(|(version, changes)| docs::Release { version: version.name(), changes })
         .collect();
-    docs::router(&documents, &changelog)
+    docs::router(&documents, &changelog).merge(receipts::router(app.clone()))
 }
 
 /// At the first start: an operator key and a console user, written to a file only its owner can

@@ -38,11 +38,18 @@ const ADD: &str = "INSERT INTO jobs (id, org_id, kind, subject, due_at, wake_at,
      created_at) VALUES ($1, $2, $3, $4, $5, $6, 0, '', $7) \
      ON CONFLICT (org_id, kind, subject) DO UPDATE SET due_at = excluded.due_at, \
      wake_at = excluded.wake_at, attempts = 0, owner = NULL, failed_at = NULL, error = ''";
+const SOONER: &str = "INSERT INTO jobs (id, org_id, kind, subject, due_at, wake_at, attempts, \
+     error, created_at) VALUES ($1, $2, $3, $4, $5, $6, 0, '', $7) \
+     ON CONFLICT (org_id, kind, subject) DO UPDATE SET due_at = excluded.due_at, \
+     wake_at = excluded.wake_at, failed_at = NULL, \
+     attempts = CASE WHEN jobs.failed_at IS NULL THEN jobs.attempts ELSE 0 END \
+     WHERE jobs.due_at > excluded.due_at OR jobs.failed_at IS NOT NULL";
+// A WITH, so that the limit holds: see the one that issues eSIMs.
 const CLAIM: &str = "UPDATE jobs SET owner = $1, attempts = attempts + 1 WHERE id IN \
-     (SELECT id FROM jobs WHERE owner IS NULL AND failed_at IS NULL AND wake_at <= $2 \
+     (WITH due AS (SELECT id FROM jobs WHERE owner IS NULL AND failed_at IS NULL AND wake_at <= $2 \
       AND NOT EXISTS (SELECT 1 FROM org_heads h WHERE h.org_id = jobs.org_id \
                       AND h.held_at IS NOT NULL) \
-      ORDER BY wake_at, id LIMIT $3 {skip locked}) \
+      ORDER BY wake_at, id LIMIT $3 {skip locked}) SELECT id FROM due) \
      RETURNING id, org_id, kind, subject, due_at, attempts, error, failed_at";
 const CLAIM_OF_ORG: &str = "UPDATE jobs SET owner = $2, attempts = attempts + 1 WHERE id IN \
      (SELECT id FROM jobs WHERE org_id = $1 AND owner IS NULL AND failed_at IS NULL \
@@ -72,6 +79,13 @@ const BURY: &str = "DELETE FROM nodes WHERE incarnation = $1 AND beat = $2";
 pub fn add(tx: &mut Tx<'_>, job: &Job, due: Due, now: Timestamp) -> Result<(), StoreError> {
     let Job { id, org, kind, subject, .. } = job;
     tx.later(ADD, args![*id, *org, kind, subject, due.at, due.wake_at, now])
+}
+
+/// Makes sure that there is work of this subject no later than then; what was given up is taken up
+/// again.
+pub fn add_sooner(tx: &mut Tx<'_>, job: &Job, due: Due, now: Timestamp) -> Result<(), StoreError> {
+    let Job { id, org, kind, subject, .. } = job;
+    tx.later(SOONER, args![*id, *org, kind, subject, due.at, due.wake_at, now])
 }
 
 /// Claims work that is due by the real clock, of any organisation that is not held.

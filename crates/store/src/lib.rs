@@ -3,15 +3,19 @@
 
 #![warn(missing_docs)]
 
+pub mod assignments;
 pub mod audit;
+pub mod catalogue;
 pub mod charges;
 pub mod epochs;
+pub mod esims;
 pub mod events;
 pub mod heads;
 pub mod idempotency;
 pub mod jobs;
 pub mod keys;
 pub mod ledger;
+pub mod lots;
 pub mod migrate;
 pub mod orders;
 pub mod organisations;

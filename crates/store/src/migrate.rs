@@ -27,6 +27,12 @@ const STEPS: &[Step] = &[
         sql: include_str!("../migrations/0002_money.sql"),
         sqlite: None,
     },
+    Step {
+        number: 3,
+        name: "commerce",
+        sql: include_str!("../migrations/0003_commerce.sql"),
+        sqlite: None,
+    },
 ];
 
 const CREATE_JOURNAL: &str = "CREATE TABLE IF NOT EXISTS schema_migrations (\

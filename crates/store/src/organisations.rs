@@ -1,7 +1,9 @@
 //! Organisations and what is set for them.
 
 use domain::contact::CallbackUrl;
-use domain::organisation::{CallbackVersion, Profile, Settings, TopupSettings, UsageEvents};
+use domain::organisation::{
+    Billing, CallbackVersion, Profile, Settings, TopupSettings, UsageEvents,
+};
 use domain::{Currency, Mode, OrgId, Organisation};
 
 use crate::{Row, StoreError, Tx, Value, args};
@@ -9,25 +11,25 @@ use crate::{Row, StoreError, Tx, Value, args};
 const FIND: &str = "SELECT id, mode, currency, created_at, name, tax_liable, addr1, addr2, city, \
      country, postcode, notes, business_type, website, product_description, bundle_groups, \
      callback_url, callback_version, usage_events, senders, ip_allow_list, rate_limit, \
-     topup_minimum, topup_daily_maximum, auto_topup_threshold, auto_topup_amount \
-     FROM organisations WHERE id = $1";
+     topup_minimum, topup_daily_maximum, auto_topup_threshold, auto_topup_amount, \
+     price_list, refund_days, billing FROM organisations WHERE id = $1";
 const PAGE: &str = "SELECT id, mode, currency, created_at, name, tax_liable, addr1, addr2, city, \
      country, postcode, notes, business_type, website, product_description, bundle_groups, \
      callback_url, callback_version, usage_events, senders, ip_allow_list, rate_limit, \
-     topup_minimum, topup_daily_maximum, auto_topup_threshold, auto_topup_amount \
-     FROM organisations WHERE id > $1 ORDER BY id LIMIT $2";
+     topup_minimum, topup_daily_maximum, auto_topup_threshold, auto_topup_amount, \
+     price_list, refund_days, billing FROM organisations WHERE id > $1 ORDER BY id LIMIT $2";
 const INSERT: &str = "INSERT INTO organisations (id, mode, currency, created_at, name, tax_liable, \
      addr1, addr2, city, country, postcode, notes, business_type, website, product_description, \
      bundle_groups, callback_url, callback_version, usage_events, senders, ip_allow_list, \
-     rate_limit, topup_minimum, topup_daily_maximum, auto_topup_threshold, auto_topup_amount) \
-     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, \
-     $19, $20, $21, $22, $23, $24, $25, $26)";
+     rate_limit, topup_minimum, topup_daily_maximum, auto_topup_threshold, auto_topup_amount, \
+     price_list, refund_days, billing) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, \
+     $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, $24, $25, $26, $27, $28, $29)";
 const UPDATE: &str = "UPDATE organisations SET name = $2, tax_liable = $3, addr1 = $4, addr2 = $5, \
      city = $6, country = $7, postcode = $8, notes = $9, business_type = $10, website = $11, \
      product_description = $12, bundle_groups = $13, callback_url = $14, callback_version = $15, \
      usage_events = $16, senders = $17, ip_allow_list = $18, rate_limit = $19, \
      topup_minimum = $20, topup_daily_maximum = $21, auto_topup_threshold = $22, \
-     auto_topup_amount = $23 WHERE id = $1";
+     auto_topup_amount = $23, price_list = $24, refund_days = $25, billing = $26 WHERE id = $1";
 
 /// The organisation of that id.
 pub fn find(tx: &mut Tx<'_>, id: OrgId) -> Result<Option<Organisation>, StoreError> {
@@ -42,7 +44,7 @@ pub fn page(tx: &mut Tx<'_>, after: OrgId, most: i64) -> Result<Vec<Organisation
 /// Adds one; its head must be there.
 pub fn insert(tx: &mut Tx<'_>, organisation: &Organisation) -> Result<(), StoreError> {
     let Organisation { id, mode, currency, created_at, .. } = organisation;
-    let mut args = args![*id, mode_text(*mode), *currency, *created_at].to_vec();
+    let mut args = args![*id, mode.name(), *currency, *created_at].to_vec();
     args.extend(changeable(organisation));
     tx.exec(INSERT, &args).map(drop)
 }
@@ -54,7 +56,7 @@ pub fn update(tx: &mut Tx<'_>, organisation: &Organisation) -> Result<(), StoreE
     tx.exec(UPDATE, &args).map(drop)
 }
 
-fn changeable(organisation: &Organisation) -> [Value; 22] {
+fn changeable(organisation: &Organisation) -> [Value; 25] {
     let Organisation { profile, settings, .. } = organisation;
     [
         Value::from(&profile.name),
@@ -85,6 +87,9 @@ fn changeable(organisation: &Organisation) -> [Value; 22] {
         Value::from(settings.topup.daily_maximum),
         Value::from(settings.topup.auto_threshold),
         Value::from(settings.topup.auto_amount),
+        Value::from(&settings.price_list),
+        Value::from(settings.refund_days),
+        Value::from(settings.billing.name()),
     ]
 }
 
@@ -93,7 +98,7 @@ fn organisation(row: &Row) -> Result<Organisation, StoreError> {
     let lines = |column: usize| row.text(column).map(|text| text.lines().map(Into::into).collect());
     Ok(Organisation {
         id: row.parsed(0, OrgId::parse)?,
-        mode: row.parsed(1, mode)?,
+        mode: row.parsed(1, |text| Mode::parse(text).ok_or(()))?,
         currency: row.parsed(2, Currency::parse)?,
         created_at: row.time(3)?,
         profile: Profile {
@@ -134,21 +139,9 @@ fn organisation(row: &Row) -> Result<Organisation, StoreError> {
                 auto_threshold: row.int_or_none(24)?,
                 auto_amount: row.int_or_none(25)?,
             },
+            price_list: text(26)?,
+            refund_days: row.int(27)?,
+            billing: row.parsed(28, |text| Billing::parse(text).ok_or(()))?,
         },
     })
-}
-
-fn mode_text(mode: Mode) -> &'static str {
-    match mode {
-        Mode::Sandbox => "sandbox",
-        Mode::Live => "live",
-    }
-}
-
-fn mode(text: &str) -> Result<Mode, ()> {
-    match text {
-        "sandbox" => Ok(Mode::Sandbox),
-        "live" => Ok(Mode::Live),
-        _ => Err(()),
-    }
 }

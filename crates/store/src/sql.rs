@@ -11,6 +11,8 @@ mod postgres;
 mod postgres_url;
 mod queue;
 mod reader;
+mod rows;
+mod select;
 mod sqlite;
 mod stats;
 mod tx;
@@ -25,6 +27,7 @@ use tokio::sync::oneshot;
 
 pub use dialect::{Dialect, parameters};
 pub use error::StoreError;
+pub use select::Select;
 pub use stats::Stats;
 pub use tx::Tx;
 pub use value::{Row, Value};

@@ -10,14 +10,40 @@ pub struct Json;
 
 impl Forms for Json {
     fn full(&self, event: &Event) -> String {
-        let (Event::Topup { old, new }
-        | Event::AutoTopup { old, new }
-        | Event::Credit { old, new }) = event;
-        // The amounts stand under a key called `bundle`; receivers expect them there.
-        let bundle = Amounts { old_amount: major(*old), new_amount: major(*new) };
-        let body = Balance { alert_type: event.kind(), bundle };
-        serde_json::to_string(&body).expect("numbers and texts are JSON")
+        let written = match event {
+            Event::Topup { old, new }
+            | Event::AutoTopup { old, new }
+            | Event::Credit { old, new } => {
+                // The amounts stand under a key called `bundle`; receivers expect them there.
+                let bundle = Amounts { old_amount: major(*old), new_amount: major(*new) };
+                serde_json::to_string(&Balance { alert_type: event.kind(), bundle })
+            }
+            Event::Order { reference, status, message, total, at } => {
+                serde_json::to_string(&Order {
+                    event: event.kind(),
+                    order_reference: reference,
+                    status: status.name(),
+                    status_message: message,
+                    total: major(*total),
+                    currency: total.currency().code(),
+                    date: at.to_string(),
+                })
+            }
+        };
+        written.expect("numbers and texts are JSON")
     }
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Order<'a> {
+    event: &'a str,
+    order_reference: &'a str,
+    status: &'a str,
+    status_message: &'a str,
+    total: Box<RawValue>,
+    currency: &'a str,
+    date: String,
 }
 
 #[derive(Serialize)]

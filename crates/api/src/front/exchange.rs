@@ -1,12 +1,17 @@
 //! What is learnt about a request on its way, for the answer's headers and the log.
 
+use std::convert::Infallible;
 use std::net::{IpAddr, Ipv4Addr};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::task::{Context, Poll};
 
+use axum::extract::{FromRequestParts, MatchedPath, Request};
 use domain::Timestamp;
 use http::request::Parts;
 use http::{HeaderMap, HeaderValue};
+use tower::{Layer, Service};
 
+use crate::Api;
 use crate::rate::Standing;
 
 /// One request and its answer. Travels with the request; cheap to clone.
@@ -24,6 +29,14 @@ struct Learnt {
     route: Option<String>,
     organisation: Option<String>,
     standing: Option<Standing>,
+}
+
+impl FromRequestParts<Api> for Exchange {
+    type Rejection = Infallible;
+
+    async fn from_request_parts(parts: &mut Parts, _: &Api) -> Result<Self, Infallible> {
+        Ok(Self::of(parts))
+    }
 }
 
 impl Exchange {
@@ -47,7 +60,7 @@ impl Exchange {
         self.0.client
     }
 
-    pub(crate) fn matched(&self, route: &str) {
+    fn matched(&self, route: &str) {
         self.learnt().route = Some(route.to_owned());
     }
 
@@ -59,13 +72,10 @@ impl Exchange {
         self.learnt().standing = Some(standing);
     }
 
-    /// The pattern that matched, never the path itself, which may hold an ICCID.
-    pub(super) fn route(&self) -> String {
-        self.learnt().route.clone().unwrap_or_else(|| "-".to_owned())
-    }
-
-    pub(super) fn organisation(&self) -> Option<String> {
-        self.learnt().organisation.clone()
+    /// The route that matched, and whose key it was; each can be had once.
+    pub(super) fn learnt_names(&self) -> (Option<String>, Option<String>) {
+        let mut learnt = self.learnt();
+        (learnt.route.take(), learnt.organisation.take())
     }
 
     /// Writes the headers every answer has.
@@ -81,5 +91,41 @@ impl Exchange {
 
     fn learnt(&self) -> MutexGuard<'_, Learnt> {
         self.0.learnt.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Tells the exchange which route answers, so that the log can say the pattern.
+#[derive(Clone, Copy)]
+pub(crate) struct NoteRoute;
+
+impl<S> Layer<S> for NoteRoute {
+    type Service = Noted<S>;
+
+    fn layer(&self, inner: S) -> Noted<S> {
+        Noted(inner)
+    }
+}
+
+/// A service that notes its route. By hand, since the ready-made way costs as much as routing.
+#[derive(Clone)]
+pub(crate) struct Noted<S>(S);
+
+impl<S: Service<Request>> Service<Request> for Noted<S> {
+    type Response = S::Response;
+    type Error = S::Error;
+    type Future = S::Future;
+
+    fn poll_ready(&mut self, context: &mut Context<'_>) -> Poll<Result<(), S::Error>> {
+        self.0.poll_ready(context)
+    }
+
+    fn call(&mut self, request: Request) -> S::Future {
+        let extensions = request.extensions();
+        if let Some((exchange, path)) =
+            extensions.get::<Exchange>().zip(extensions.get::<MatchedPath>())
+        {
+            exchange.matched(path.as_str());
+        }
+        self.0.call(request)
     }
 }

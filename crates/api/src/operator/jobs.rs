@@ -1,7 +1,7 @@
 //! `/operator/v1/jobs`: work that was given up, and how to try again.
 
 use app::jobs::{Error, Job};
-use axum::extract::{Path, State};
+use axum::extract::State;
 use domain::JobId;
 use serde::Serialize;
 
@@ -9,6 +9,7 @@ use super::{not_found, page, page_size};
 use crate::Api;
 use crate::caller::ByOperator;
 use crate::json::{Answer, ok};
+use crate::path::Named;
 use crate::problem::Problem;
 use crate::query::Query;
 
@@ -74,7 +75,7 @@ pub(crate) struct Status {
 pub(crate) async fn retry(
     ByOperator(operator): ByOperator,
     State(api): State<Api>,
-    Path(id): Path<String>,
+    Named(id): Named,
 ) -> Result<Answer<Status>, Problem> {
     let unknown = || not_found("unknown-job", "job not found, or not failed");
     let id = JobId::parse(&id).map_err(|_| unknown())?;

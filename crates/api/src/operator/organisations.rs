@@ -106,6 +106,9 @@ fn change_from(fields: &mut Fields) -> Result<Change, Problem> {
         topup_daily_maximum: amount(fields, "topupDailyMaximum")?,
         auto_topup_threshold: amount(fields, "autoTopupThreshold")?,
         auto_topup_amount: amount(fields, "autoTopupAmount")?,
+        price_list: fields.text("priceList")?,
+        refund_days: fields.int("refundDays")?,
+        billing: fields.text("billing")?,
     })
 }
 
@@ -154,6 +157,9 @@ pub(crate) struct Organisation {
     topup_daily_maximum: Option<i64>,
     auto_topup_threshold: Option<i64>,
     auto_topup_amount: Option<i64>,
+    price_list: String,
+    refund_days: i64,
+    billing: &'static str,
     created_at: String,
 }
 
@@ -170,6 +176,9 @@ impl From<Detail> for Organisation {
             ip_allow_list,
             rate_limit,
             topup,
+            price_list,
+            refund_days,
+            billing,
         } = organisation.settings;
         Self {
             id: organisation.id.to_string(),
@@ -206,6 +215,9 @@ impl From<Detail> for Organisation {
             topup_daily_maximum: topup.daily_maximum,
             auto_topup_threshold: topup.auto_threshold,
             auto_topup_amount: topup.auto_amount,
+            price_list,
+            refund_days,
+            billing: billing.name(),
             created_at: organisation.created_at.to_string(),
         }
     }

@@ -38,7 +38,7 @@ pub(crate) async fn show(
     let heading =
         heading.ok_or_else(|| not_found("unknown-organisation", "organisation not found"))?;
     let writing =
-        Writing { app: api.app, org, period: (from, to), form, heading, step: Step::Open };
+        Writing { app: api.app.clone(), org, period: (from, to), form, heading, step: Step::Open };
     let kind = match form {
         Form::Json => "application/json",
         Form::Csv => "text/csv; charset=utf-8",

@@ -4,16 +4,18 @@ use std::sync::Arc;
 
 use domain::event::Event;
 use domain::ledger::{Account, Entry, Kind};
+use domain::order::{Item, ItemKind, Order, Status, Target, completed_message};
 use domain::ports::payments::{self, Payments};
 use domain::{EventId, Money, OrderId, OrgId, Organisation, Secret, Timestamp, limits};
 use store::charges::{self, Charge, State};
 use store::jobs::Job;
-use store::orders::{self, Item, Order};
-use store::{StoreError, Tx, organisations};
+use store::{StoreError, Tx, orders, organisations};
 
 use super::{AUTO, outcome, own};
 use crate::App;
+use crate::credit::{Purse, refused};
 use crate::jobs::Verdict;
+use crate::orders::random_uuid;
 
 /// The job: asks the provider, with no transaction open, and settles what it says.
 pub(crate) async fn work(app: &App, job: &Job) -> Result<Verdict, StoreError> {
@@ -94,20 +96,11 @@ impl Settling {
         Self {
             event: app.event_id(),
             order: app.order_id(),
-            reference: order_reference(app.rt().random()),
+            reference: random_uuid(app.rt().random()),
             random: app.rt().random(),
             now: app.now(),
         }
     }
-}
-
-/// A reference on the wire is a random UUID (version 4).
-fn order_reference(random: [u8; 16]) -> String {
-    let mut bytes = random;
-    bytes[6] = (bytes[6] & 0x0f) | 0x40;
-    bytes[8] = (bytes[8] & 0x3f) | 0x80;
-    let hex = domain::hex(&bytes);
-    format!("{}-{}-{}-{}-{}", &hex[..8], &hex[8..12], &hex[12..16], &hex[16..20], &hex[20..])
 }
 
 impl App {
@@ -159,21 +152,28 @@ impl App {
             .map_err(|error| StoreError::Refused(error.to_string()))?;
         store::ledger::post(tx, clock, &entry).map_err(refused)?;
         let new = Money::minor(balance(tx), organisation.currency);
+        let kind = if charge.kind == AUTO { ItemKind::AutoTopup } else { ItemKind::ApiTopup };
         let order = Order {
             id: settling.order,
             org: charge.org,
             reference: settling.reference.clone(),
-            status: "completed".into(),
-            status_message: "Order completed".into(),
+            status: Status::Completed,
+            status_message: completed_message(Target::Nowhere, 0),
+            target: Target::Nowhere,
             total: charge.amount,
+            test_credit: 0,
+            running_balance: Purse::of(tx, clock)?.total(),
+            source_ip: String::new(),
             created_at: clock,
+            finished_at: Some(clock),
         };
         let item = Item {
-            kind: charge.kind.clone(),
+            kind,
             item: charge.id.to_string(),
             quantity: 1,
             sub_total: charge.amount,
             price_per_unit: charge.amount,
+            allow_reassign: false,
         };
         orders::insert(tx, &order, &[item])?;
         let event = match charge.kind.as_str() {
@@ -185,12 +185,5 @@ impl App {
             crate::Balances::of(head, organisation.currency, settling.now).test_credit.in_minor()
         });
         Ok((new.in_minor(), valid.unwrap_or(0)))
-    }
-}
-
-fn refused(error: store::ledger::Error) -> StoreError {
-    match error {
-        store::ledger::Error::Store(cause) => cause,
-        other => StoreError::Refused(other.to_string()),
     }
 }

@@ -101,6 +101,15 @@ pub(crate) struct Fields {
     /// By how much.
     #[arg(long)]
     auto_topup_amount: Option<i64>,
+    /// List its prices come from; '' for the standard one.
+    #[arg(long)]
+    price_list: Option<String>,
+    /// Days in which it can give bundles back, 0 to 365; 0 for never.
+    #[arg(long)]
+    refund_days: Option<i64>,
+    /// prepaid or consumption.
+    #[arg(long)]
+    billing: Option<String>,
 }
 
 impl Fields {
@@ -128,6 +137,9 @@ impl Fields {
             topup_daily_maximum: self.topup_daily_maximum,
             auto_topup_threshold: self.auto_topup_threshold,
             auto_topup_amount: self.auto_topup_amount,
+            price_list: self.price_list,
+            refund_days: self.refund_days,
+            billing: self.billing,
         }
     }
 }
@@ -218,6 +230,9 @@ fn facts(detail: &Detail) -> Vec<(&'static str, Value)> {
         ("senders", json!(settings.senders)),
         ("ipAllowList", json!(settings.ip_allow_list)),
         ("rateLimit", json!(settings.rate_limit)),
+        ("priceList", json!(settings.price_list)),
+        ("refundDays", json!(settings.refund_days)),
+        ("billing", json!(settings.billing.name())),
         ("createdAt", json!(organisation.created_at.to_string())),
     ]
 }

@@ -12,14 +12,14 @@ const POLICY: &str = "default-src 'none'; style-src 'self'; script-src 'self'; i
 
 /// A body with its type and its tag.
 #[derive(Clone)]
-pub(super) struct File {
+pub(crate) struct File {
     kind: &'static str,
     body: Bytes,
     tag: String,
 }
 
 impl File {
-    pub(super) fn new(kind: &'static str, body: String) -> Self {
+    pub(crate) fn new(kind: &'static str, body: String) -> Self {
         // Only equality matters, and only between builds: a hash that a later compiler makes
         // differently costs one download.
         let mut hasher = DefaultHasher::new();
@@ -28,7 +28,7 @@ impl File {
     }
 
     /// The file, or 304 when the client already has it.
-    pub(super) fn answer(&self, asked: &HeaderMap) -> Response<Body> {
+    pub(crate) fn answer(&self, asked: &HeaderMap) -> Response<Body> {
         if self.is_known(asked) {
             return self.respond(StatusCode::NOT_MODIFIED, Body::empty());
         }
@@ -36,7 +36,7 @@ impl File {
     }
 
     /// The file with a status of its own.
-    pub(super) fn answer_as(&self, status: StatusCode) -> Response<Body> {
+    pub(crate) fn answer_as(&self, status: StatusCode) -> Response<Body> {
         self.respond(status, Body::from(self.body.clone()))
     }
 

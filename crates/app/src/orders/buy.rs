@@ -1,0 +1,324 @@
+//! Placing an order: one transaction that takes the money and either hands over the bundles or, for
+//! a large order, leaves that to a job.
+
+use std::collections::HashMap;
+
+use domain::ledger::{Account, Kind};
+use domain::order::{Assigned, Order, PROCESSING, Status, Target, completed_message};
+use domain::{EventId, Iccid, JobId, Money, OrderId, Organisation, Timestamp, limits};
+use store::{StoreError, Tx, assignments, esims, orders};
+
+use super::plan::{Plan, Stop};
+use super::{Codes, Shown, is_small, random_uuid};
+use crate::credit::{self, Purse};
+use crate::idempotency::{self, Request};
+use crate::jobs::ORDER;
+use crate::{Answer, App, Caller, topup};
+
+/// What is wanted.
+#[derive(Debug, Clone)]
+pub struct Command {
+    /// To check it or to buy.
+    pub intent: Intent,
+    /// Into the inventory or onto eSIMs.
+    pub target: Target,
+    /// What.
+    pub lines: Vec<Line>,
+    /// When large orders are worked on.
+    pub processing: Processing,
+    /// The address it came from.
+    pub source_ip: String,
+}
+
+/// To check or to buy.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Intent {
+    /// All checks, no effect.
+    Validate,
+    /// Buy.
+    Transaction,
+}
+
+/// When an order of many bundles is worked on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Processing {
+    /// Before the answer.
+    Now,
+    /// After it.
+    Later,
+}
+
+/// A line of an order.
+#[derive(Debug, Clone)]
+pub struct Line {
+    /// Name of a bundle, as it was sent.
+    pub bundle: String,
+    /// How many.
+    pub quantity: i64,
+    /// Which eSIMs; none = new ones.
+    pub iccids: Vec<Iccid>,
+    /// Whether an eSIM that does not fit may be replaced by a new one.
+    pub allow_reassign: bool,
+}
+
+/// A rule an order breaks. Nothing was changed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Refusal {
+    /// An item has no, or too many, bundles.
+    Quantity,
+    /// The order has too many.
+    TooLarge,
+    /// eSIMs are named for what goes into the inventory.
+    IccidsWithoutAssign,
+    /// Not as many as bundles.
+    IccidsMismatch,
+    /// Not for sale to the caller.
+    UnknownBundle(String),
+    /// Unknown, or somebody else's.
+    NotYourEsim,
+    /// Dead for good.
+    Deactivated,
+    /// The bundle does not fit the eSIM.
+    NotCompatible,
+}
+
+/// An order that was checked only.
+#[derive(Debug, Clone)]
+pub struct Validated {
+    /// What it would be.
+    pub shown: Shown,
+    /// Whether there is enough money.
+    pub is_covered: bool,
+}
+
+/// What became of an order.
+#[derive(Debug, Clone)]
+pub enum Outcome {
+    /// Placed.
+    Placed(Box<Shown>),
+    /// Checked.
+    Validated(Box<Validated>),
+    /// Refused.
+    Refused(Refusal),
+}
+
+/// Why there is no outcome: trying again may have one.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// The balance is too low. Nothing was taken.
+    #[error("Failed to process Order. No payment taken.")]
+    BalanceTooLow,
+    /// There are not enough profiles. Nothing was taken.
+    #[error("no esim available, try again later")]
+    OutOfStock,
+    /// Its key.
+    #[error(transparent)]
+    Key(#[from] idempotency::Error),
+    /// The database.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+/// Everything about an order that is made outside the transaction.
+pub(crate) struct Draft {
+    id: OrderId,
+    reference: String,
+    job: JobId,
+    expiry_job: JobId,
+    event: EventId,
+    auto: topup::AutoDraft,
+    now: Timestamp,
+}
+
+impl App {
+    /// Places or checks an order of the caller.
+    pub async fn buy(
+        &self,
+        caller: &Caller,
+        command: Command,
+        request: &Request,
+    ) -> Result<Answer, Error> {
+        self.buy_as(caller.org(), command, request).await
+    }
+
+    pub(crate) async fn buy_as(
+        &self,
+        org: domain::OrgId,
+        command: Command,
+        request: &Request,
+    ) -> Result<Answer, Error> {
+        let (app, draft) = (self.clone(), self.order_draft());
+        let write = move |tx: &mut Tx<'_>| app.place(tx, org, &command, &draft);
+        let answer = self
+            .once(org, request, write, |answers, form, outcome| answers.order(form, outcome))
+            .await?;
+        self.work().wake();
+        Ok(answer)
+    }
+
+    fn order_draft(&self) -> Draft {
+        Draft {
+            id: self.order_id(),
+            reference: random_uuid(self.rt().random()),
+            job: self.job_id(),
+            expiry_job: self.job_id(),
+            event: self.event_id(),
+            auto: self.auto_draft(),
+            now: self.now(),
+        }
+    }
+
+    fn place(
+        &self,
+        tx: &mut Tx<'_>,
+        org: domain::OrgId,
+        command: &Command,
+        draft: &Draft,
+    ) -> Result<Outcome, Error> {
+        let (organisation, clock) = topup::own(tx, org, draft.now)?;
+        let plan = match Plan::of(tx, &organisation, command) {
+            Ok(plan) => plan,
+            Err(Stop::Refused(refusal)) => return Ok(Outcome::Refused(refusal)),
+            Err(Stop::Store(error)) => return Err(error.into()),
+        };
+        let purse = Purse::of(tx, clock)?;
+        if command.intent == Intent::Validate {
+            return self.validated(tx, (&organisation, clock), command, (&plan, purse));
+        }
+        if !purse.covers(plan.total) {
+            return Err(Error::BalanceTooLow);
+        }
+        let shown = self.take(tx, (&organisation, clock), command, (&plan, draft))?;
+        Ok(Outcome::Placed(Box::new(shown)))
+    }
+
+    fn validated(
+        &self,
+        tx: &mut Tx<'_>,
+        (organisation, clock): (&Organisation, Timestamp),
+        command: &Command,
+        (plan, purse): (&Plan, Purse),
+    ) -> Result<Outcome, Error> {
+        for (profile, count) in plan.new_esims() {
+            if !esims::has(tx, (organisation.mode, profile), count)? {
+                return Err(Error::OutOfStock);
+            }
+        }
+        let order = Order {
+            id: OrderId::new(clock, [0; 10]),
+            org: organisation.id,
+            reference: String::new(),
+            status: Status::Processing,
+            status_message: String::new(),
+            target: command.target,
+            total: plan.total,
+            test_credit: 0,
+            running_balance: 0,
+            source_ip: String::new(),
+            created_at: clock,
+            finished_at: None,
+        };
+        let parts = (order, plan.items(), Vec::new());
+        let shown = self.with_codes(tx, parts, organisation.currency, Codes::None)?;
+        let is_covered = purse.covers(plan.total);
+        Ok(Outcome::Validated(Box::new(Validated { shown, is_covered })))
+    }
+
+    /// Takes the money and hands over what it buys.
+    fn take(
+        &self,
+        tx: &mut Tx<'_>,
+        (organisation, clock): (&Organisation, Timestamp),
+        command: &Command,
+        (plan, draft): (&Plan, &Draft),
+    ) -> Result<Shown, Error> {
+        let is_later = command.processing == Processing::Later && !is_small(plan.bundles);
+        let assigned = issue(tx, organisation, plan, clock)?;
+        credit::expire_if_due(tx, clock)?;
+        let into = if is_later { Account::Held } else { Account::Sales };
+        let paid = credit::pay(tx, clock, (Kind::Order, &draft.reference), (plan.total, into))?;
+        let status = if is_later { Status::Processing } else { Status::Completed };
+        let order = Order {
+            id: draft.id,
+            org: organisation.id,
+            reference: draft.reference.clone(),
+            status,
+            status_message: match status {
+                Status::Processing => PROCESSING.to_owned(),
+                _ => completed_message(command.target, assigned.len()),
+            },
+            target: command.target,
+            total: plan.total,
+            test_credit: paid.test_credit,
+            running_balance: Purse::of(tx, clock)?.total(),
+            source_ip: command.source_ip.clone(),
+            created_at: clock,
+            finished_at: (!is_later).then_some(clock),
+        };
+        let items = plan.items();
+        orders::insert(tx, &order, &items)?;
+        if is_later {
+            assignments::insert(tx, (order.org, order.id), &assigned, None, clock)?;
+            App::add_job(tx, draft.job, (ORDER, &order.id.to_string()), clock, draft.now)?;
+        } else {
+            let lots = App::stock_up(tx, &order, &items, (draft.expiry_job, draft.now))?;
+            assignments::insert(tx, (order.org, order.id), &assigned, Some(&lots), clock)?;
+            self.tell_order(tx, draft.event, &order, organisation.currency)?;
+        }
+        App::top_up_if_low(tx, organisation, &draft.auto)?;
+        let codes = Codes::UpTo(usize::try_from(limits::SYNCHRONOUS_BUNDLES_MAX).unwrap_or(0));
+        let parts = (order, items, assigned);
+        Ok(self.with_codes(tx, parts, organisation.currency, codes)?)
+    }
+
+    /// Tells that an order has ended.
+    pub(crate) fn tell_order(
+        &self,
+        tx: &mut Tx<'_>,
+        id: EventId,
+        order: &Order,
+        currency: domain::Currency,
+    ) -> Result<(), StoreError> {
+        let at = order.finished_at.unwrap_or(order.created_at);
+        let event = domain::event::Event::Order {
+            reference: order.reference.clone(),
+            status: order.status,
+            message: order.status_message.clone(),
+            total: Money::minor(order.total, currency),
+            at,
+        };
+        self.tell(tx, id, at, &event)
+    }
+}
+
+/// The eSIMs that bundles go onto: the named ones, and new ones from the stock for the rest.
+fn issue(
+    tx: &mut Tx<'_>,
+    organisation: &Organisation,
+    plan: &Plan,
+    clock: Timestamp,
+) -> Result<Vec<Assigned>, Error> {
+    let mut wanted: Vec<_> = plan.new_esims().into_iter().collect();
+    // Always in one order, so that two nodes never wait for each other.
+    wanted.sort_unstable();
+    let mut issued: HashMap<&str, std::vec::IntoIter<Iccid>> = HashMap::new();
+    for (profile, count) in wanted {
+        let kind = (organisation.mode, profile);
+        let iccids = esims::issue(tx, organisation.id, kind, count, clock)?;
+        if i64::try_from(iccids.len()) != Ok(count) {
+            return Err(Error::OutOfStock);
+        }
+        issued.insert(profile, iccids.into_iter());
+    }
+    let mut assigned = Vec::new();
+    for (line, item) in plan.lines.iter().zip(0_i64..) {
+        for target in &line.targets {
+            let fresh = || issued.get_mut(line.profile_name.as_str()).and_then(Iterator::next);
+            let is_new_esim = target.is_none();
+            let iccid = target.clone().or_else(fresh).ok_or(Error::OutOfStock)?;
+            let n = i64::try_from(assigned.len()).unwrap_or(i64::MAX);
+            assigned.push(Assigned { item, n, iccid, bundle: line.bundle.clone(), is_new_esim });
+        }
+    }
+    Ok(assigned)
+}

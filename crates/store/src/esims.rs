@@ -1,0 +1,167 @@
+//! eSIMs: the stock of profiles, and those that belong to somebody.
+
+use domain::{Iccid, Mode, Msisdn, OrderId, OrgId, Timestamp};
+
+use crate::sealed::Sealed;
+use crate::{Row, StoreError, Tx, Value, args};
+
+/// A profile for the stock, its secrets sealed.
+#[derive(Debug, Clone)]
+pub struct NewEsim {
+    /// Its number.
+    pub iccid: Iccid,
+    /// Bare host name of its installation server.
+    pub smdp_address: String,
+    /// What only its owner may know.
+    pub sealed: Sealed,
+    /// Its telephone number.
+    pub msisdn: Option<Msisdn>,
+    /// The bundles it fits.
+    pub profile_name: String,
+}
+
+/// An eSIM as far as putting a bundle on it goes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Esim {
+    /// Its number.
+    pub iccid: Iccid,
+    /// The bundles it fits.
+    pub profile_name: String,
+    /// What its installation server says of it.
+    pub profile_status: String,
+}
+
+/// What is needed to install an eSIM.
+#[derive(Debug, Clone)]
+pub struct Install {
+    /// Its number.
+    pub iccid: Iccid,
+    /// Bare host name of its installation server.
+    pub smdp_address: String,
+    /// The rest, sealed.
+    pub sealed: Sealed,
+}
+
+const INSERT: &str = "INSERT INTO esims (iccid, mode, profile_name, smdp_address, msisdn, sealed, \
+     vault_key, profile_status, imported_at) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9) \
+     ON CONFLICT (iccid) DO NOTHING RETURNING iccid";
+// The limit stands in a WITH, which PostgreSQL works out once. A plain subquery may be the inner
+// side of a loop, whose every round finds others to lock: more would be issued than asked for.
+const ISSUE: &str = "UPDATE esims SET org_id = $1, assigned_at = $2 WHERE iccid IN \
+     (WITH free AS (SELECT iccid FROM esims WHERE org_id IS NULL AND mode = $3 \
+      AND profile_name = $4 ORDER BY imported_at, iccid LIMIT $5 {skip locked}) \
+      SELECT iccid FROM free) RETURNING iccid";
+const ENOUGH: &str = "SELECT COUNT(*) FROM (SELECT iccid FROM esims WHERE org_id IS NULL \
+     AND mode = $1 AND profile_name = $2 LIMIT $3) AS found";
+const TAKE_BACK: &str = "UPDATE esims SET org_id = NULL, assigned_at = NULL \
+     WHERE org_id = $2 AND iccid IN (SELECT a.iccid FROM assignments a \
+      WHERE a.order_id = $1 AND a.esim = 'new' \
+      AND NOT EXISTS (SELECT 1 FROM assignments b WHERE b.iccid = a.iccid \
+                      AND b.order_id <> a.order_id AND b.org_id = a.org_id \
+                      AND b.state <> 'revoked'))";
+const OF_ORG: &str = "SELECT iccid, profile_name, profile_status FROM esims \
+     WHERE org_id = $1 AND iccid IN ({list})";
+const INSTALL: &str = "SELECT iccid, smdp_address, sealed, vault_key FROM esims \
+     WHERE org_id = $1 AND iccid IN ({list})";
+const MODES: &str = "SELECT iccid FROM esims WHERE mode <> $1 AND iccid IN ({list})";
+const FREE: &str = "SELECT mode, profile_name, COUNT(*) FROM esims WHERE org_id IS NULL \
+     GROUP BY mode, profile_name ORDER BY mode, profile_name";
+
+/// Adds profiles to the stock; says which were new.
+pub fn import(
+    tx: &mut Tx<'_>,
+    mode: Mode,
+    esims: &[NewEsim],
+    now: Timestamp,
+) -> Result<Vec<Iccid>, StoreError> {
+    let rows = esims.iter().map(|esim| {
+        let NewEsim { iccid, smdp_address, sealed, msisdn, profile_name } = esim;
+        let Sealed { bytes, vault_key } = sealed;
+        let msisdn = msisdn.as_ref().map(Msisdn::as_str);
+        let (mode, bytes) = (mode.name(), bytes.as_slice());
+        args![iccid, mode, profile_name, smdp_address, msisdn, bytes, vault_key, "Released", now]
+            .to_vec()
+    });
+    let rows = tx.all_rows(INSERT, rows.collect())?;
+    rows.iter().map(|row| row.parsed(0, Iccid::parse)).collect()
+}
+
+/// Those of these that exist in another mode.
+pub fn of_other_mode(
+    tx: &mut Tx<'_>,
+    mode: Mode,
+    iccids: &[Iccid],
+) -> Result<Vec<Iccid>, StoreError> {
+    let rows = tx.all_in(MODES, args![mode.name()], &values(iccids))?;
+    rows.iter().map(|row| row.parsed(0, Iccid::parse)).collect()
+}
+
+/// Gives an organisation so many profiles of the stock, the oldest first, then by number; fewer if
+/// there are not so many. Those that another node is giving away are passed over.
+pub fn issue(
+    tx: &mut Tx<'_>,
+    org: OrgId,
+    (mode, profile_name): (Mode, &str),
+    count: i64,
+    at: Timestamp,
+) -> Result<Vec<Iccid>, StoreError> {
+    let rows = tx.all(ISSUE, args![org, at, mode.name(), profile_name, count])?;
+    let mut iccids =
+        rows.iter().map(|row| row.parsed(0, Iccid::parse)).collect::<Result<Vec<_>, _>>()?;
+    iccids.sort();
+    Ok(iccids)
+}
+
+/// Whether the stock has so many; nothing is promised.
+pub fn has(
+    tx: &mut Tx<'_>,
+    (mode, profile_name): (Mode, &str),
+    count: i64,
+) -> Result<bool, StoreError> {
+    Ok(tx.one(ENOUGH, args![mode.name(), profile_name, count])?.int(0)? == count)
+}
+
+/// Takes back the eSIMs that were issued for an order, unless they carry something else by now.
+pub fn take_back(tx: &mut Tx<'_>, org: OrgId, order: OrderId) -> Result<(), StoreError> {
+    tx.later(TAKE_BACK, args![order, org])
+}
+
+/// Those of an organisation among these.
+pub fn of_org(tx: &mut Tx<'_>, org: OrgId, iccids: &[Iccid]) -> Result<Vec<Esim>, StoreError> {
+    let rows = tx.all_in(OF_ORG, args![org], &values(iccids))?;
+    let esim = |row: &Row| {
+        Ok(Esim {
+            iccid: row.parsed(0, Iccid::parse)?,
+            profile_name: row.text(1)?.to_owned(),
+            profile_status: row.text(2)?.to_owned(),
+        })
+    };
+    rows.iter().map(esim).collect()
+}
+
+/// What is needed to install those of an organisation among these.
+pub fn install(tx: &mut Tx<'_>, org: OrgId, iccids: &[Iccid]) -> Result<Vec<Install>, StoreError> {
+    let rows = tx.all_in(INSTALL, args![org], &values(iccids))?;
+    let install = |row: &Row| {
+        Ok(Install {
+            iccid: row.parsed(0, Iccid::parse)?,
+            smdp_address: row.text(1)?.to_owned(),
+            sealed: Sealed::from_row(row, 2)?,
+        })
+    };
+    rows.iter().map(install).collect()
+}
+
+/// How many profiles are left, by mode and profile.
+pub fn free(tx: &mut Tx<'_>) -> Result<Vec<(Mode, String, i64)>, StoreError> {
+    let rows = tx.all(FREE, &[])?;
+    let free = |row: &Row| {
+        let mode = row.parsed(0, |text| Mode::parse(text).ok_or(()))?;
+        Ok((mode, row.text(1)?.to_owned(), row.int(2)?))
+    };
+    rows.iter().map(free).collect()
+}
+
+fn values(iccids: &[Iccid]) -> Vec<Value> {
+    iccids.iter().map(Value::from).collect()
+}
