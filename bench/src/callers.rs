@@ -17,20 +17,28 @@ pub(crate) fn round<F>(
 where
     F: Future<Output = ()> + Send,
 {
+    each(runtime, count, move |rt| {
+        let work = work.clone();
+        async move {
+            let mut answered = 0_u64;
+            while rt.monotonic() < time {
+                work().await;
+                answered += 1;
+            }
+            answered
+        }
+    })
+}
+
+/// One round of callers with something of their own, such as a connection. Each says how much was
+/// answered; the clock they get starts with the round.
+pub(crate) fn each<F>(runtime: &Runtime, count: usize, caller: impl Fn(Rt) -> F) -> Sample
+where
+    F: Future<Output = u64> + Send + 'static,
+{
     let rt = Rt::real();
     timed(|| {
-        let callers = (0..count).map(|_| {
-            let (rt, work) = (rt.clone(), work.clone());
-            runtime.spawn(async move {
-                let mut answered = 0_u64;
-                while rt.monotonic() < time {
-                    work().await;
-                    answered += 1;
-                }
-                answered
-            })
-        });
-        let callers: Vec<_> = callers.collect();
+        let callers: Vec<_> = (0..count).map(|_| runtime.spawn(caller(rt.clone()))).collect();
         runtime.block_on(async {
             let mut answered = 0;
             for caller in callers {

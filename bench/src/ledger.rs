@@ -11,8 +11,8 @@ use domain::{OrgId, Timestamp};
 use rusqlite::{Connection, params};
 use store::{Database, Rt, Store, StoreError, heads, ledger, migrate};
 
-use crate::callers;
-use crate::harness::{Bar, Case, Outcome, ROUNDS_MIN, Sample, run as measure, timed};
+use crate::harness::{Bar, By, Case, Outcome, ROUNDS_MIN, Sample, run as measure};
+use crate::{bare, callers};
 
 const CALLERS: usize = 256;
 const ROUND: Duration = Duration::from_secs(3);
@@ -31,6 +31,7 @@ pub(crate) fn run() -> Vec<Outcome> {
             case: "sqlite-postings".into(),
             unit: "postings/s",
             bar: Bar::AtLeast(3.0),
+            by: By::Clock,
             dir: ours.path().to_owned(),
             ours: Box::new(|| world.round()),
             reference: Box::new(|| plain.round(ROUND)),
@@ -99,26 +100,11 @@ const SAVE: &str = "UPDATE org_heads SET ledger_seq = ?2, ledger_hash = ?3, bala
 
 impl Loop {
     fn new(path: &Path, org: OrgId) -> Self {
-        let connection = Connection::open(path).expect("the database opens");
-        connection
-            .execute_batch(
-                "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON;
-                 PRAGMA temp_store = MEMORY; PRAGMA cache_size = -16000;",
-            )
-            .expect("the same settings");
-        Self { connection, org: org.to_string(), n: 0 }
+        Self { connection: bare::open(path), org: org.to_string(), n: 0 }
     }
 
     fn round(&mut self, time: Duration) -> Sample {
-        let rt = Rt::real();
-        timed(|| {
-            let mut count = 0;
-            while rt.monotonic() < time {
-                self.one(rt.now().ms()).expect("committed");
-                count += 1;
-            }
-            count
-        })
+        bare::round(time, |now| self.one(now))
     }
 
     fn one(&mut self, now: i64) -> rusqlite::Result<()> {

@@ -3,9 +3,13 @@
 
 #![expect(clippy::print_stdout, reason = "the result of a bench is what it prints")]
 
+mod bare;
 mod callers;
+mod client;
+mod commerce;
 mod harness;
 mod ledger;
+mod peer;
 mod store;
 
 use std::process::ExitCode;
@@ -15,9 +19,13 @@ use harness::Outcome;
 type Bench = fn() -> Vec<Outcome>;
 
 /// Every bench by its name.
-const BENCHES: [(&str, Bench); 2] = [("store", store::run), ("ledger", ledger::run)];
+const BENCHES: [(&str, Bench); 3] =
+    [("store", store::run), ("ledger", ledger::run), ("commerce", commerce::run)];
 
 fn main() -> ExitCode {
+    if let Some(code) = peer::play() {
+        return code;
+    }
     let args: Vec<String> = std::env::args().skip(1).collect();
     let as_json = args.iter().any(|arg| arg == "--json");
     let name = args.iter().find(|arg| !arg.starts_with('-')).map_or("", String::as_str);

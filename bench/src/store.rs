@@ -16,7 +16,7 @@ use domain::{OrgId, Timestamp};
 use store::{Database, Rt, Store, StoreError, args, heads, migrate};
 
 use crate::callers;
-use crate::harness::{Bar, Case, Outcome, ROUNDS_MIN, Sample, run as measure};
+use crate::harness::{Bar, By, Case, Outcome, ROUNDS_MIN, Sample, run as measure};
 
 /// As many as a busy shop has at once.
 const CALLERS: usize = 32;
@@ -57,6 +57,7 @@ fn on_sqlite() -> Outcome {
             case: "sqlite-grouped".into(),
             unit: "writes/s",
             bar: Bar::AtLeast(3.0),
+            by: By::Clock,
             dir: ours.path().to_owned(),
             ours: Box::new(|| world.round()),
             reference: Box::new(|| plain.round(ROUND)),
@@ -77,6 +78,7 @@ fn on_postgres() -> Outcome {
             case: "postgres-hot-organisation".into(),
             unit: "writes/s",
             bar: Bar::AtLeast(3.0),
+            by: By::Clock,
             dir: dir.path().to_owned(),
             ours: Box::new(|| world.round()),
             reference: Box::new(|| script.round(CALLERS, ROUND)),

@@ -45,6 +45,12 @@ pub(crate) fn cpu_time() -> CpuTime {
     parse_cpu_time(&notes).expect("the notes have the fields that proc(5) promises")
 }
 
+/// Processor time of another process so far.
+pub(crate) fn cpu_time_of(id: u32) -> Duration {
+    let notes = std::fs::read_to_string(format!("/proc/{id}/stat")).expect("it runs");
+    parse_cpu_time(&notes).expect("the notes have the fields that proc(5) promises").own
+}
+
 /// Fields 14 to 17 of `number (name) state …`: own time and children's, each user and system.
 fn parse_cpu_time(notes: &str) -> Option<CpuTime> {
     let (_, after_name) = notes.rsplit_once(") ")?;

@@ -6,10 +6,10 @@ use std::time::Duration;
 
 use domain::OrgId;
 use rusqlite::{Connection, params};
-use store::Rt;
 
 use super::{ASSIGN, BODY, EVENT, ICCID, LOOK, ORDER, REFERENCE, TAKE};
-use crate::harness::{Sample, timed};
+use crate::bare;
+use crate::harness::Sample;
 
 pub(super) struct Loop {
     connection: Connection,
@@ -18,26 +18,11 @@ pub(super) struct Loop {
 
 impl Loop {
     pub(super) fn new(path: &Path, org: OrgId) -> Self {
-        let connection = Connection::open(path).expect("the database opens");
-        connection
-            .execute_batch(
-                "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON;
-                 PRAGMA temp_store = MEMORY; PRAGMA cache_size = -16000;",
-            )
-            .expect("the same settings");
-        Self { connection, org: org.to_string() }
+        Self { connection: bare::open(path), org: org.to_string() }
     }
 
     pub(super) fn round(&mut self, time: Duration) -> Sample {
-        let rt = Rt::real();
-        timed(|| {
-            let mut count = 0;
-            while rt.monotonic() < time {
-                self.one().expect("committed");
-                count += 1;
-            }
-            count
-        })
+        bare::round(time, |_| self.one())
     }
 
     fn one(&mut self) -> rusqlite::Result<()> {
