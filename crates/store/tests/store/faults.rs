@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
-use domain::OrgId;
+use domain::{OrgId, limits};
 use store::{Database, Rt, Store, StoreError, args, migrate};
 
 use crate::fixture::{ADD, Fixture, count, count_up, in_own_schema, new_org, server};
@@ -126,7 +126,10 @@ async fn a_deadlock_victim_is_run_again() {
     let (first, second) =
         tokio::join!(one.write(left, crossing("a", "b")), two.write(right, crossing("b", "a")));
     assert_eq!((first, second), (Ok(1), Ok(1)));
-    assert_eq!(runs.load(Ordering::SeqCst), 3, "one of the two ran twice");
+    // Once more, or more often: run again at once, the victim may take its row before the other one
+    // wakes up to it.
+    let runs = runs.load(Ordering::SeqCst);
+    assert!((3..=2 + limits::DEADLOCK_RETRIES).contains(&runs), "{runs} runs of two writes");
     let sum: Result<i64, StoreError> = one
         .read(|tx| {
             let rows = tx.all("SELECT n FROM things", &[])?;

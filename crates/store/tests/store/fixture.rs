@@ -8,6 +8,7 @@ use store::{Database, Rt, Store, StoreError, args, heads, migrate};
 pub(crate) struct Fixture {
     pub(crate) database: Database,
     pub(crate) rt: Rt,
+    url: String,
     _folder: Option<tempfile::TempDir>,
 }
 
@@ -15,7 +16,7 @@ impl Fixture {
     pub(crate) fn sqlite() -> Self {
         let folder = tempfile::tempdir().expect("a temporary folder");
         let database = Database::file(&folder.path().join("tern.db"));
-        Self { database, rt: Rt::real(), _folder: Some(folder) }
+        Self { database, rt: Rt::real(), url: String::new(), _folder: Some(folder) }
     }
 
     pub(crate) async fn postgres() -> Self {
@@ -24,7 +25,26 @@ impl Fixture {
 
     pub(crate) fn at(url: &str) -> Self {
         let database = Database::parse(url).expect("a database URL");
-        Self { database, rt: Rt::real(), _folder: None }
+        Self { database, rt: Rt::real(), url: url.to_owned(), _folder: None }
+    }
+
+    /// Another one of the same kind.
+    pub(crate) async fn twin(&self) -> Self {
+        match self.database.path() {
+            Some(_) => Self::sqlite(),
+            None => Self::postgres().await,
+        }
+    }
+
+    /// Runs a script beside the store, or before there is one.
+    pub(crate) async fn script(&self, sql: &str) {
+        match self.database.path() {
+            Some(path) => {
+                let beside = rusqlite::Connection::open(path).expect("the database file");
+                beside.execute_batch(sql).expect("the script runs");
+            }
+            None => run_sql(&self.url, sql).await,
+        }
     }
 
     /// The store with the newest schema and two tables of the tests' own.

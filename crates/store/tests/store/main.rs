@@ -1,11 +1,17 @@
 //! The store on both databases, from one list of tests.
 
+mod commerce;
 mod conformance;
+mod esims;
 mod faults;
 mod fixture;
 mod groups;
 mod lines;
+mod lots;
 mod money;
+mod orders;
+mod plans;
+mod rows;
 mod schema;
 mod statements;
 mod tables;

@@ -1,10 +1,9 @@
-//! The tables of money: ledger, idempotency, due work, events, charges, orders; on both databases.
+//! The tables of money: ledger, idempotency, due work, events, charges; on both databases.
 
 use domain::ledger::{Account, Entry, Kind};
-use domain::{EventId, JobId, OrderId, OrgId, Timestamp};
+use domain::{EventId, JobId, OrgId, Timestamp};
 use store::charges::{self, Charge, State};
 use store::jobs::{self, Due, Job};
-use store::orders::{self, Item, Order};
 use store::{Sealed, StoreError, events, heads, idempotency, ledger};
 
 use crate::fixture::{Fixture, new_org};
@@ -16,11 +15,12 @@ on_both! {
     the_same_cause_posts_once,
     an_answer_is_kept_once,
     work_is_claimed_once_and_in_order,
+    no_more_is_claimed_than_asked_for,
+    work_is_pulled_forward_and_never_put_off,
     held_work_waits,
     the_work_of_a_silent_node_is_released,
     events_are_numbered_without_gaps,
     charges_are_decided_once_and_summed,
-    orders_read_back,
 }
 
 fn at(ms: i64) -> Timestamp {
@@ -160,6 +160,56 @@ async fn work_is_claimed_once_and_in_order(fixture: Fixture) {
     assert_eq!(settled.await, Ok(()));
 }
 
+/// Also when the database takes the table for smaller than it is, and so goes another way.
+async fn no_more_is_claimed_than_asked_for(fixture: Fixture) {
+    let store = fixture.store().await;
+    let org = new_org(&store, 1).await;
+    store.write(org, move |tx| add(tx, org, 1)).await.expect("added");
+    fixture.script("ANALYZE").await;
+    let added = store.write(org, move |tx| (2..=9).try_for_each(|n| add(tx, org, n))).await;
+    assert_eq!(added, Ok(()));
+    for (most, expected) in [(1, &[1][..]), (3, &[2, 3, 4]), (9, &[5, 6, 7, 8, 9])] {
+        let claim = store.write(OrgId::HOUSE, move |tx| jobs::claim(tx, "me", at(99), most)).await;
+        let claimed: Vec<_> = claim.expect("claimed").iter().map(|job| job.due_at.ms()).collect();
+        assert_eq!(claimed, expected);
+    }
+}
+
+async fn work_is_pulled_forward_and_never_put_off(fixture: Fixture) {
+    let store = fixture.store().await;
+    let (org, other) = (new_org(&store, 1).await, new_org(&store, 2).await);
+    let checks = store.write(org, move |tx| {
+        // Every call brings an id of its own; the work of a subject keeps the first one.
+        let sooner = |tx: &mut store::Tx<'_>, n: u8, due: i64| {
+            let job = Job { id: job(org, n).id, ..job(org, 1) };
+            jobs::add_sooner(tx, &job, Due { at: at(due), wake_at: at(due + 1_000) }, at(0))
+        };
+        let only = |tx: &mut store::Tx<'_>| -> Result<(JobId, i64, i64), StoreError> {
+            let all = jobs::all(tx, None, 10)?;
+            assert_eq!(all.len(), 1);
+            Ok((all[0].id, all[0].due_at.ms(), all[0].attempts))
+        };
+        let id = job(org, 1).id;
+        for (n, due, expected) in [(1, 100, 100), (2, 150, 100), (3, 100, 100), (4, 50, 50)] {
+            sooner(tx, n, due)?;
+            assert_eq!(only(tx)?, (id, expected, 0), "due {due}");
+        }
+        assert_eq!(jobs::claim(tx, "me", at(1_049), 9)?, []);
+        let mine = jobs::claim(tx, "me", at(1_050), 9)?.remove(0);
+        assert_eq!((mine.id, mine.due_at, mine.attempts), (id, at(50), 1));
+        for (n, due, expected) in [(5, 60, 50), (6, 50, 50), (7, 40, 40)] {
+            sooner(tx, n, due)?;
+            assert_eq!(only(tx)?, (id, expected, 1), "due {due}, while it is being done");
+            assert!(jobs::is_mine(tx, &mine, "me")?);
+        }
+        let foreign = Job { id: job(other, 8).id, ..job(other, 1) };
+        jobs::add_sooner(tx, &foreign, Due { at: at(7), wake_at: at(7) }, at(0))?;
+        assert_eq!(jobs::all(tx, None, 10)?.len(), 2, "another organisation's is another");
+        Ok::<_, StoreError>(())
+    });
+    assert_eq!(checks.await, Ok(()));
+}
+
 async fn held_work_waits(fixture: Fixture) {
     let store = fixture.store().await;
     let org = new_org(&store, 1).await;
@@ -242,33 +292,4 @@ async fn charges_are_decided_once_and_summed(fixture: Fixture) {
         Ok::<_, StoreError>(())
     });
     assert_eq!(checks.await, Ok(()));
-}
-
-async fn orders_read_back(fixture: Fixture) {
-    let store = fixture.store().await;
-    let org = new_org(&store, 1).await;
-    let order = Order {
-        id: OrderId::new(at(1), [1; 10]),
-        org,
-        reference: "0b6c1d1e-3f0a-4c55-9a0e-2f4b7c1d9e10".into(),
-        status: "completed".into(),
-        status_message: "Order completed".into(),
-        total: 5,
-        created_at: at(1),
-    };
-    let item = Item {
-        kind: "apiTopup".into(),
-        item: "1".into(),
-        quantity: 1,
-        sub_total: 5,
-        price_per_unit: 5,
-    };
-    let (written, line) = (order.clone(), item.clone());
-    let read = store.write(org, move |tx| {
-        orders::insert(tx, &written, std::slice::from_ref(&line))?;
-        let page = orders::page(tx, org, None, 10)?;
-        let items = orders::items(tx, written.id)?;
-        Ok::<_, StoreError>((page, items))
-    });
-    assert_eq!(read.await, Ok((vec![order], vec![item])));
 }

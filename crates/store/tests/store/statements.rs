@@ -21,8 +21,15 @@ async fn every_statement_prepares(fixture: Fixture) {
     }
 }
 
+/// The statement of that name in a file of the source.
+pub(crate) fn statement(file: &str, name: &str) -> String {
+    let end = format!("/src/{file}: {name}");
+    let found = statements().into_iter().find(|(place, _)| place.ends_with(&end));
+    found.unwrap_or_else(|| panic!("no statement {name} in {file}")).1
+}
+
 /// Every `const NAME: &str = "…"` of the source that is a statement.
-fn statements() -> Vec<(String, String)> {
+pub(crate) fn statements() -> Vec<(String, String)> {
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
     let mut found = Vec::new();
     for file in rust_files(&source) {
@@ -34,11 +41,18 @@ fn statements() -> Vec<(String, String)> {
             let sql = literal(&rest[open + 1..]);
             let starts = ["SELECT ", "INSERT ", "UPDATE ", "DELETE "];
             if starts.iter().any(|start| sql.starts_with(start)) {
+                let sql = sql.replace("{list}", &format!("${}", next_parameter(&sql)));
                 found.push((format!("{}: {name}", file.display()), sql));
             }
         }
     }
     found
+}
+
+/// The number of the first parameter that a statement does not have.
+pub(crate) fn next_parameter(sql: &str) -> usize {
+    let missing = |n: &usize| !sql.contains(&format!("${n}"));
+    (1..100).find(missing).expect("fewer than a hundred parameters")
 }
 
 /// The text of a string literal, up to its closing quote, with continued lines joined.

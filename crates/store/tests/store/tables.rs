@@ -1,10 +1,13 @@
 //! The tables, function by function, on both databases.
 
 use domain::contact::{CallbackUrl, Email};
-use domain::organisation::{CallbackVersion, Profile, Settings, TopupSettings, UsageEvents};
+use domain::organisation::{
+    Billing, CallbackVersion, Profile, Settings, TopupSettings, UsageEvents,
+};
 use domain::{
     AuditId, Currency, KeyId, Mode, OrgId, Organisation, Role, Secret, Timestamp, User, UserId,
 };
+use store::epochs::Epoch;
 use store::keys::Key;
 use store::{Sealed, StoreError, audit, epochs, heads, keys, organisations, settings, users};
 
@@ -47,6 +50,9 @@ fn sample(org: OrgId) -> Organisation {
                 auto_threshold: Some(3),
                 auto_amount: Some(4),
             },
+            price_list: "Gold".into(),
+            refund_days: 14,
+            billing: Billing::Consumption,
         },
     }
 }
@@ -202,6 +208,8 @@ async fn heads_read_back(fixture: Fixture) {
     let changed = store.write(org, |tx| {
         let head = tx.head_mut().expect("there");
         head.event_seq = 1;
+        head.order_seq = 2;
+        head.test_credit_since = Some(Timestamp::from_ms(3));
         head.test_credit_expires_at = Some(Timestamp::from_ms(4));
         head.clock_offset_ms = 5;
         head.held_at = Some(Timestamp::from_ms(6));
@@ -219,9 +227,13 @@ async fn heads_read_back(fixture: Fixture) {
 async fn epochs_move_and_settings_stay(fixture: Fixture) {
     let store = fixture.store().await;
     let checks = store.write(OrgId::HOUSE, |tx| {
-        let before = epochs::access(tx)?;
-        epochs::bump_access(tx)?;
-        assert_eq!(epochs::access(tx)?, before + 1);
+        for (epoch, other) in [(Epoch::Access, Epoch::Catalogue), (Epoch::Catalogue, Epoch::Access)]
+        {
+            let before = (epochs::read(tx, epoch)?, epochs::read(tx, other)?);
+            epochs::bump(tx, epoch)?;
+            let after = (epochs::read(tx, epoch)?, epochs::read(tx, other)?);
+            assert_eq!(after, (before.0 + 1, before.1), "{epoch:?} moves, {other:?} does not");
+        }
         assert_eq!(settings::find(tx, "proof")?, None);
         settings::put_first(tx, "proof", b"one")?;
         settings::put_first(tx, "proof", b"two")?;
