@@ -191,35 +191,42 @@ pub fn operations(surface: Surface) -> Vec<Operation> {
     surface.routes().map(operation).collect()
 }
 
-/// The router of every surface. Two routes that claim the same method and path in one version
-/// panic here, at the first start.
+/// The router of every surface, all paths written out: nesting would rewrite the address of every
+/// request. Two routes that claim the same method and path in one version panic here, at the first
+/// start.
 pub(crate) fn router(api: &Api) -> Router {
     let mut all = Router::new();
     for surface in Surface::all() {
         let api = Api { version: surface.version(), ..api.clone() };
-        let mut router = Router::new();
-        for route in surface.routes() {
-            router = router.route(route.path, (route.mount)());
-        }
-        let refuse = move |State(_): State<Api>, request: Request| async move {
-            other_method(surface, &request)
-        };
-        let router = router.method_not_allowed_fallback(refuse).layer(NoteRoute).with_state(api);
         for prefix in surface.prefixes() {
-            all = match *prefix {
-                "" => all.merge(router.clone()),
-                prefix => all.nest(prefix, router.clone()),
+            let mut router = Router::new();
+            for route in surface.routes() {
+                router = router.route(&full_path(prefix, route.path), (route.mount)());
+            }
+            let refuse = move |State(_): State<Api>, request: Request| async move {
+                other_method(surface, prefix, &request)
             };
+            let router = router.method_not_allowed_fallback(refuse).layer(NoteRoute);
+            all = all.merge(router.with_state(api.clone()));
         }
     }
     all
 }
 
+/// `/v2.1` and `/` are `/v2.1`: the front door has cut the slash at the end.
+fn full_path(prefix: &str, path: &str) -> String {
+    match (prefix, path) {
+        ("", path) => path.to_owned(),
+        (prefix, "/") => prefix.to_owned(),
+        (prefix, path) => format!("{prefix}{path}"),
+    }
+}
+
 /// A known path with another method. An operation that only another version has is not known here.
-fn other_method(surface: Surface, request: &Request) -> Response {
+fn other_method(surface: Surface, prefix: &str, request: &Request) -> Response {
     let matched = request.extensions().get::<MatchedPath>().map_or("", MatchedPath::as_str);
-    let below = surface.prefixes().iter().find_map(|prefix| matched.strip_prefix(prefix));
-    let path = below.filter(|path| !path.is_empty()).unwrap_or("/");
+    let below = matched.strip_prefix(prefix).unwrap_or(matched);
+    let path = if below.is_empty() { "/" } else { below };
     let elsewhere =
         surface.table().iter().any(|route| route.path == path && route.method == *request.method());
     if elsewhere {

@@ -2,8 +2,8 @@
 
 use std::fmt;
 
+use time::OffsetDateTime;
 use time::format_description::well_known::Rfc3339;
-use time::{OffsetDateTime, UtcOffset};
 
 /// A moment, in milliseconds since 1970-01-01T00:00:00Z.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -46,14 +46,53 @@ impl Timestamp {
     }
 }
 
-/// RFC 3339 in UTC with `Z`; a fraction only where there is one, without trailing zeros.
+const DAY_MS: i64 = 24 * 3_600 * 1_000;
+
+/// RFC 3339 in UTC with `Z`; a fraction only where there is one, without trailing zeros. By hand,
+/// since every answer and every line of the log has one.
 impl fmt::Display for Timestamp {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let moment = OffsetDateTime::from_unix_timestamp_nanos(i128::from(self.0) * 1_000_000)
-            .expect("a timestamp lies between the years 1 and 9999")
-            .to_offset(UtcOffset::UTC);
-        f.write_str(&moment.format(&Rfc3339).map_err(|_| fmt::Error)?)
+        let (year, month, day) = date(self.0.div_euclid(DAY_MS));
+        let ms = self.0.rem_euclid(DAY_MS);
+        let mut text = *b"0000-00-00T00:00:00.000Z";
+        let parts = [
+            (0, 4, year),
+            (5, 2, month),
+            (8, 2, day),
+            (11, 2, ms / 3_600_000),
+            (14, 2, ms / 60_000 % 60),
+            (17, 2, ms / 1_000 % 60),
+            (20, 3, ms % 1_000),
+        ];
+        for (start, width, mut value) in parts {
+            for digit in text[start..start + width].iter_mut().rev() {
+                *digit = b'0' + u8::try_from(value % 10).unwrap_or(0);
+                value /= 10;
+            }
+        }
+        let zeros = text[20..23].iter().rev().take_while(|digit| **digit == b'0').count();
+        // Without a fraction the point goes too.
+        let end = if zeros == 3 { 19 } else { 23 - zeros };
+        text[end] = b'Z';
+        f.write_str(std::str::from_utf8(&text[..=end]).map_err(|_| fmt::Error)?)
     }
+}
+
+/// Year, month and day of a day counted from 1970, in the Gregorian calendar. Years are counted from
+/// March, so that the leap day is the last of its year.
+fn date(days: i64) -> (i64, i64, i64) {
+    const ERA_DAYS: i64 = 146_097;
+    let days = days + 719_468;
+    let era = days.div_euclid(ERA_DAYS);
+    let day_of_era = days.rem_euclid(ERA_DAYS);
+    let year_of_era =
+        (day_of_era - day_of_era / 1_460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
+    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
+    let month_from_march = (5 * day_of_year + 2) / 153;
+    let day = day_of_year - (153 * month_from_march + 2) / 5 + 1;
+    let month = if month_from_march < 10 { month_from_march + 3 } else { month_from_march - 9 };
+    let year = era * 400 + year_of_era + i64::from(month <= 2);
+    (year, month, day)
 }
 
 #[cfg(test)]
@@ -93,5 +132,22 @@ mod tests {
     fn far_moments_are_pulled_into_range() {
         assert_eq!(Timestamp::from_ms(i64::MAX).ms(), LAST_MS);
         assert_eq!(Timestamp::from_ms(0).plus_ms(i64::MIN).ms(), FIRST_MS);
+    }
+
+    #[test]
+    fn every_day_is_written_as_the_calendar_has_it() {
+        let library = |ms: i64| {
+            OffsetDateTime::from_unix_timestamp_nanos(i128::from(ms) * 1_000_000)
+                .expect("in range")
+                .format(&Rfc3339)
+                .expect("written")
+        };
+        let mut ms = FIRST_MS;
+        while ms < LAST_MS {
+            assert_eq!(Timestamp::from_ms(ms).to_string(), library(ms));
+            // A bit more than 13 days, so that every hour and many fractions come by.
+            ms += 1_163_187_331;
+        }
+        assert_eq!(Timestamp::from_ms(LAST_MS).to_string(), library(LAST_MS));
     }
 }

@@ -1,7 +1,7 @@
 //! CORS, open: browser front ends send the key in a header, and no cookie means anything here.
 
 use axum::response::{IntoResponse, Response};
-use http::{HeaderMap, HeaderValue, StatusCode};
+use http::{HeaderMap, HeaderValue, StatusCode, header};
 
 /// Headers of ours that a page may read.
 const EXPOSED: &str = "X-Request-Id, X-Error-Code, Retry-After, X-Ratelimit-Limit, \
@@ -9,8 +9,8 @@ const EXPOSED: &str = "X-Request-Id, X-Error-Code, Retry-After, X-Ratelimit-Limi
 
 /// Lets any page read the answer.
 pub(super) fn open(headers: &mut HeaderMap) {
-    headers.insert("access-control-allow-origin", HeaderValue::from_static("*"));
-    headers.insert("access-control-expose-headers", HeaderValue::from_static(EXPOSED));
+    headers.insert(header::ACCESS_CONTROL_ALLOW_ORIGIN, HeaderValue::from_static("*"));
+    headers.insert(header::ACCESS_CONTROL_EXPOSE_HEADERS, HeaderValue::from_static(EXPOSED));
 }
 
 /// What a browser asks before it sends a key.

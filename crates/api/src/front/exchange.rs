@@ -8,11 +8,13 @@ use std::task::{Context, Poll};
 use axum::extract::{FromRequestParts, MatchedPath, Request};
 use domain::Timestamp;
 use http::request::Parts;
-use http::{HeaderMap, HeaderValue};
+use http::{HeaderMap, HeaderName, HeaderValue};
 use tower::{Layer, Service};
 
 use crate::Api;
 use crate::rate::Standing;
+
+const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 
 /// One request and its answer. Travels with the request; cheap to clone.
 #[derive(Clone)]
@@ -81,7 +83,7 @@ impl Exchange {
     /// Writes the headers every answer has.
     pub(super) fn finish(&self, headers: &mut HeaderMap, now: Timestamp) {
         if let Ok(id) = HeaderValue::from_str(self.id()) {
-            headers.insert("x-request-id", id);
+            headers.insert(REQUEST_ID, id);
         }
         let standing = self.learnt().standing;
         if let Some(standing) = standing {

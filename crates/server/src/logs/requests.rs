@@ -4,6 +4,7 @@
 use std::fmt::Write as _;
 use std::io::Write as _;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use api::{RequestLine, RequestLog};
 use app::Rt;
@@ -13,6 +14,9 @@ use crate::config::{LogFormat, LogLevel};
 
 /// Bytes that may wait to be written; beyond it a request writes them itself, at its own pace.
 const WAITING_BYTES_MAX: usize = 1_000_000;
+
+/// How long lines gather while requests come one after the other.
+const GATHER: Duration = Duration::from_millis(10);
 
 /// Gathers lines.
 pub(crate) struct Requests {
@@ -38,10 +42,17 @@ impl Requests {
                 let lines = taking.take();
                 // A log that nobody reads any more is no reason to stop serving.
                 let _closed = std::io::stderr().write_all(lines.as_bytes());
+                gather();
             }
         });
         Arc::new(Self { format, level, rt: rt.clone(), waiting })
     }
+}
+
+/// Lets lines gather: waking for each would cost more than writing it.
+#[expect(clippy::disallowed_methods, reason = "a thread of its own that nobody waits for")]
+fn gather() {
+    std::thread::sleep(GATHER);
 }
 
 impl Waiting {
