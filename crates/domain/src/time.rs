@@ -78,8 +78,8 @@ impl fmt::Display for Timestamp {
     }
 }
 
-/// Year, month and day of a day counted from 1970, in the Gregorian calendar. Years are counted from
-/// March, so that the leap day is the last of its year.
+/// Year, month and day of a day counted from 1970, in the Gregorian calendar. Years are counted
+/// from March, so that the leap day is the last of its year.
 fn date(days: i64) -> (i64, i64, i64) {
     const ERA_DAYS: i64 = 146_097;
     let days = days + 719_468;

@@ -53,12 +53,15 @@ const ISSUE: &str = "UPDATE esims SET org_id = $1, assigned_at = $2 WHERE iccid 
       SELECT iccid FROM free) RETURNING iccid";
 const ENOUGH: &str = "SELECT COUNT(*) FROM (SELECT iccid FROM esims WHERE org_id IS NULL \
      AND mode = $1 AND profile_name = $2 LIMIT $3) AS found";
+// An eSIM goes back when it was issued for an order and every order that put something on it has
+// failed: whichever of them fails last takes it back.
 const TAKE_BACK: &str = "UPDATE esims SET org_id = NULL, assigned_at = NULL \
-     WHERE org_id = $2 AND iccid IN (SELECT a.iccid FROM assignments a \
-      WHERE a.order_id = $1 AND a.esim = 'new' \
-      AND NOT EXISTS (SELECT 1 FROM assignments b WHERE b.iccid = a.iccid \
-                      AND b.order_id <> a.order_id AND b.org_id = a.org_id \
-                      AND b.state <> 'revoked'))";
+     WHERE org_id = $2 AND iccid IN (SELECT a.iccid FROM assignments a WHERE a.order_id = $1 \
+      AND EXISTS (SELECT 1 FROM assignments c WHERE c.iccid = a.iccid \
+                  AND c.org_id = a.org_id AND c.esim = 'new') \
+      AND NOT EXISTS (SELECT 1 FROM assignments b JOIN orders o ON o.id = b.order_id \
+                      WHERE b.iccid = a.iccid AND b.org_id = a.org_id \
+                      AND b.order_id <> a.order_id AND o.status <> 'failed'))";
 const OF_ORG: &str = "SELECT iccid, profile_name, profile_status FROM esims \
      WHERE org_id = $1 AND iccid IN ({list})";
 const INSTALL: &str = "SELECT iccid, smdp_address, sealed, vault_key FROM esims \

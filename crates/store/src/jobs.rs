@@ -72,6 +72,8 @@ const RELEASE_ALL: &str = "UPDATE jobs SET owner = NULL WHERE owner IS NOT NULL"
 const RESET_WAKE: &str = "UPDATE jobs SET wake_at = due_at - $2 WHERE org_id = $1";
 const BEAT: &str = "INSERT INTO nodes (incarnation, beat) VALUES ($1, $2) \
      ON CONFLICT (incarnation) DO UPDATE SET beat = excluded.beat";
+const KNOWN: &str = "INSERT INTO nodes (incarnation, beat) VALUES ($1, 0) \
+     ON CONFLICT (incarnation) DO NOTHING";
 const BEATS: &str = "SELECT incarnation, beat FROM nodes ORDER BY incarnation";
 const BURY: &str = "DELETE FROM nodes WHERE incarnation = $1 AND beat = $2";
 
@@ -98,6 +100,9 @@ pub fn claim(
     let rows = tx.all(CLAIM, args![owner, now, most])?;
     let mut jobs = rows.iter().map(job).collect::<Result<Vec<_>, _>>()?;
     jobs.sort_by_key(|job| (job.due_at, job.id));
+    if !jobs.is_empty() {
+        known(tx, owner)?;
+    }
     Ok(jobs)
 }
 
@@ -108,7 +113,15 @@ pub fn claim_next_of_org(
     owner: &str,
     by: Timestamp,
 ) -> Result<Option<Job>, StoreError> {
-    tx.maybe(CLAIM_OF_ORG, args![org, owner, by])?.map(|row| job(&row)).transpose()
+    let Some(row) = tx.maybe(CLAIM_OF_ORG, args![org, owner, by])? else { return Ok(None) };
+    known(tx, owner)?;
+    job(&row).map(Some)
+}
+
+/// Whoever claims work is among the nodes, so that somebody misses it: it may die before it has
+/// said for the first time that it lives.
+fn known(tx: &mut Tx<'_>, owner: &str) -> Result<(), StoreError> {
+    tx.later(KNOWN, args![owner])
 }
 
 /// How much work of an organisation is being done now.

@@ -26,6 +26,7 @@ fn every_field() -> Value {
         "website": "https://puffin.example", "productDescription": "Data plans for hikers",
         "callbackVersion": "V3", "usageEvents": "steps", "senders": ["Puffin", "PUFFIN2"],
         "ipAllowList": ["127.0.0.0/8", "2001:db8::/32"], "rateLimit": 100_000,
+        "priceList": "Partners", "refundDays": 365, "billing": "consumption",
     })
 }
 
@@ -56,6 +57,7 @@ async fn an_organisation_is_made_with_every_field(home: Home) {
     let defaults = json!({
         "sandbox": false, "callbackUrl": "", "callbackVersion": "V2", "usageEvents": "every",
         "senders": [], "ipAllowList": [], "rateLimit": null, "groups": [], "notes": "",
+        "priceList": "", "refundDays": 60, "billing": "prepaid",
     });
     holds(&bare, &defaults);
     // Two of the same name are two.
@@ -91,6 +93,9 @@ async fn a_change_leaves_what_it_does_not_name(home: Home) {
         ("senders", json!(["Other"])),
         ("ipAllowList", json!([])),
         ("rateLimit", json!(7)),
+        ("priceList", json!("")),
+        ("refundDays", json!(0)),
+        ("billing", json!("prepaid")),
     ] {
         let changed = world.change(&org, &json!({ (name): value })).await;
         wanted[name] = value;
@@ -173,6 +178,11 @@ async fn a_field_that_does_not_fit_is_named(home: Home) {
         ("rateLimit", json!(-1)),
         ("rateLimit", json!(100_001)),
         ("rateLimit", json!(i64::MAX)),
+        ("priceList", json!(long)),
+        ("refundDays", json!(-1)),
+        ("refundDays", json!(366)),
+        ("billing", json!("Prepaid")),
+        ("billing", json!("")),
     ] {
         let body = json!({ (name): value, "addr1": "Elsewhere" });
         let refusal = world.order("PATCH", &format!("/organisations/{}", org.id), &body).await;

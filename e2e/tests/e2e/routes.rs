@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use crate::harness::contract::{self, Seen};
 use crate::harness::http::Answer;
 use crate::harness::{Home, Org, Request, World};
-use crate::{money, money_jobs};
+use crate::{money, money_jobs, shop};
 use api::{Operation, Surface};
 use serde_json::{Value, json};
 
@@ -57,8 +57,8 @@ async fn the_documents_are_served_as_they_are_written(home: Home) {
 /// Walks the whole route table with calls that must succeed. An operation without a call here
 /// stops the walk, and one that was not reached is found at its end.
 async fn every_operation_succeeds_under_every_prefix(home: Home) {
-    let world = World::start(home).await;
-    let org = world.add_sandbox("Walk").await;
+    let world = shop::open(home, 10).await;
+    let org = shop::reseller(&world, shop::PLENTY).await;
     let mut wanted = BTreeSet::new();
     for surface in Surface::all() {
         for &prefix in surface.prefixes() {
@@ -85,6 +85,11 @@ async fn good_call(world: &World, org: &Org, prefix: &str, operation: &Operation
         (_, "GET", "/" | "/organisation" | "/clock" | "/events/v1") | (_, "POST", "/settle") => {
             request(&path).key(&org.key)
         }
+        ("/operator/v1", _, "/catalogue" | "/stock" | "/organisations/{id}/grants") => {
+            let body = shop_body(&path).unwrap_or_default();
+            ours(&path.replace("/stock", "/stock?mode=sandbox")).json(&body)
+        }
+        (_, _, path) if is_of_the_shop(path) => in_the_shop(world, org, prefix, operation).await,
         (_, "GET", "/idempotency/v1/{key}") => request("/idempotency/v1/walk").key(&org.key),
         (_, "POST", "/organisation/balance") => {
             money::set_card(world, org, &json!("pays")).await;
@@ -112,6 +117,50 @@ async fn good_call(world: &World, org: &Org, prefix: &str, operation: &Operation
             ours(&path.replace("{keyId}", &key.id))
         }
         (_, "POST", "/organisations/{id}/users") => ours(&path).json(&user),
+        _ => panic!("{operation:?} is new: give it a call that succeeds"),
+    }
+}
+
+fn is_of_the_shop(path: &str) -> bool {
+    let places = ["/catalogue", "/networks", "/orders", "/inventory", "/organisation/groups"];
+    places.iter().any(|place| path.starts_with(place))
+}
+
+/// What an operator brings.
+fn shop_body(path: &str) -> Option<Value> {
+    match path.rsplit('/').next()? {
+        "catalogue" => Some(shop::catalogue()),
+        "stock" => Some(json!({"profiles": []})),
+        _ => Some(json!({"bundle": shop::PT.name, "quantity": 5, "reason": "walk"})),
+    }
+}
+
+/// A call of the interface about bundles and orders.
+async fn in_the_shop(world: &World, org: &Org, prefix: &str, operation: &Operation) -> Request {
+    let request = |path: &str| Request::new(&operation.method, &format!("{prefix}{path}"));
+    let body = shop::into_inventory(&[(shop::PT, 1)]);
+    match (operation.method.as_str(), operation.path.as_str()) {
+        ("POST", "/orders") => shop::order(org, prefix, &body),
+        ("GET", "/orders/{orderReference}") => {
+            let order = shop::buy(world, org, prefix, &body).await;
+            request(&format!("/orders/{}", shop::reference(&order))).key(&org.key)
+        }
+        ("POST", "/inventory/refund") => {
+            shop::buy(world, org, prefix, &body).await;
+            let lots = shop::lots(world, org, shop::PT).await;
+            shop::refund(org, prefix, &json!({"usageId": lots[0]["id"], "quantity": 1}))
+        }
+        ("GET", "/catalogue/bundle/{name}") => {
+            request(&format!("/catalogue/bundle/{}", shop::PT.name)).key(&org.key)
+        }
+        ("GET", "/catalogue/prices") => {
+            let fields = json!({"name": "C", "currency": "USD", "billing": "consumption"});
+            request("/catalogue/prices").key(&world.add(&fields).await.key)
+        }
+        ("GET", "/networks") => request("/networks?returnAll=true").key(&org.key),
+        ("GET", "/catalogue" | "/orders" | "/inventory" | "/organisation/groups") => {
+            request(&operation.path).key(&org.key)
+        }
         _ => panic!("{operation:?} is new: give it a call that succeeds"),
     }
 }
@@ -201,6 +250,27 @@ fn the_judge_refuses_a_wrong_refusal() {
     ] {
         fault("GET", any, &answer(403, &headers, &body));
     }
+    // One refusal of one call says more, and that one must.
+    let (post, catalogue) = ("POST", "/operator/v1/catalogue");
+    let code = ("x-error-code", "invalid-catalogue");
+    let faults = json!([{"at": "bundles[6]", "why": "unknown country: ZZ"}]);
+    let full = json!({"message": "bundles[6]: unknown country: ZZ", "faults": faults});
+    let seen = contract::check(post, catalogue, &answer(400, &[code], &full));
+    assert!(seen.is_ok_and(|seen| seen.is_some()));
+    fault(post, "/operator/v1/stock", &answer(400, &[code], &full));
+    fault("GET", catalogue, &answer(400, &[code], &full));
+    fault(post, catalogue, &answer(400, &[("x-error-code", "malformed-body")], &full));
+    for faults in [json!([]), json!(null), json!([{"at": "x"}]), json!("x")] {
+        let body = json!({"message": "x", "faults": faults});
+        fault(post, catalogue, &answer(400, &[code], &body));
+    }
+    fault(post, catalogue, &answer(400, &[code], &json!({"message": "x"})));
+}
+
+#[test]
+fn the_judge_wants_to_hear_when_to_come_again() {
+    let (any, code) = ("/nowhere", ("x-error-code", "bad-key"));
+    let good = json!({"message": "access denied"});
     for status in [429, 503] {
         assert!(fault("GET", any, &answer(status, &[code], &good)).contains("Retry-After"));
         let soon = [code, ("retry-after", "soon")];

@@ -5,6 +5,7 @@ use api::{Operation, Surface};
 use serde_json::json;
 
 use crate::harness::{Answer, Home, Key, Org, Request, World};
+use crate::shop;
 
 crate::on_both! {
     a_stranger_gets_the_same_refusal_from_every_operation,
@@ -23,7 +24,8 @@ struct Ids<'i> {
 
 fn target(prefix: &str, operation: &Operation, ids: &Ids<'_>) -> String {
     let path = operation.path.replace("{id}", ids.org).replace("{keyId}", ids.key);
-    format!("{prefix}{}", path.replace("{key}", ids.key))
+    let path = path.replace("{key}", ids.key).replace("{orderReference}", ids.key);
+    format!("{prefix}{}", path.replace("{name}", shop::PT.name))
 }
 
 struct Keys {
@@ -143,7 +145,7 @@ async fn a_stranger_gets_the_same_refusal_from_every_operation(home: Home) {
 }
 
 async fn an_unknown_organisation_is_unknown_to_every_operation(home: Home) {
-    let world = World::start(home).await;
+    let world = shop::open(home, 1).await;
     let org = world.add_sandbox("Known").await;
     let key = world.add_key(&org, &json!({})).await;
     let before = world.home.dump().await;
@@ -161,7 +163,7 @@ async fn an_unknown_organisation_is_unknown_to_every_operation(home: Home) {
     let body = json!({
         "name": "X", "firstName": "A", "lastName": "B", "role": "Viewer",
         "emailAddress": "a@b.example", "amount": 5, "reason": "why",
-        "expiresAt": "2100-01-01T00:00:00Z",
+        "expiresAt": "2100-01-01T00:00:00Z", "bundle": shop::PT.name, "quantity": 5,
     });
     for operation in api::operations(Surface::Operator) {
         if !operation.path.contains("/organisations/{id}") {
@@ -201,7 +203,7 @@ async fn a_foreign_key_and_one_that_never_was_look_alike(home: Home) {
 }
 
 /// Everything that is open to all, and nothing else may be. A new open route is added here.
-const OPEN: [&str; 25] = [
+const OPEN: [&str; 26] = [
     "/healthz",
     "/readyz",
     "/docs",
@@ -218,6 +220,7 @@ const OPEN: [&str; 25] = [
     "/docs/operator",
     "/docs/reseller",
     "/docs/sandbox",
+    "/receipts/style.css",
     "/openapi/v2.0.json",
     "/openapi/v2.1.json",
     "/openapi/v2.2.json",
@@ -246,8 +249,10 @@ async fn only_the_open_routes_answer_without_a_key(home: Home) {
     for path in ["/", "/openapi", "/openapi/v2.6.json", "/openapi/..%2fv2.5.json", "/favicon.ico"] {
         world.node.send(&Request::get(path)).await.refused(404, "unknown-route");
     }
-    let page = world.node.send(&Request::get("/docs/nothing")).await.expect(404);
-    assert_eq!(page.header("content-type"), Some("text/html; charset=utf-8"));
+    for path in ["/docs/nothing", "/receipts", "/receipts/x", "/receipts/x/y", "/receipts/x/y/z"] {
+        let page = world.node.send(&Request::get(path)).await.expect(404);
+        assert_eq!(page.header("content-type"), Some("text/html; charset=utf-8"), "{path}");
+    }
     // The metrics of a service are the operator's.
     world.node.send(&Request::get("/metrics")).await.refused(401, "bad-operator-key");
 }

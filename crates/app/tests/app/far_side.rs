@@ -5,9 +5,11 @@ use std::panic::resume_unwind;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use app::inventory::Refund;
 use app::topup::Outcome;
-use app::{Answer, Answers, Store};
+use app::{Answer, Answers, Store, orders};
 use domain::event::{Event, Forms};
+use domain::order::Order;
 use domain::ports::payments::{self, Payments};
 use store::sql::Crash;
 
@@ -116,9 +118,36 @@ impl Payments for FarSide {
 #[derive(Default)]
 pub(crate) struct Writers(AtomicU32);
 
-impl Answers for Writers {
-    fn topup(&self, form: &str, outcome: &Outcome) -> Answer {
+impl Writers {
+    fn answer(&self, form: &str, (status, code): (u16, &str), about: &str) -> Answer {
         let n = self.0.fetch_add(1, Ordering::Relaxed);
+        let body = format!("{form} {n}: {about}").into_bytes();
+        Answer { status, code: code.to_owned(), body }
+    }
+}
+
+impl Answers for Writers {
+    fn order(&self, form: &str, outcome: &orders::Outcome) -> Answer {
+        let (status, code, about) = match outcome {
+            orders::Outcome::Placed(shown) => {
+                let Order { status, reference, .. } = &shown.order;
+                (200, status.name().to_owned(), reference.clone())
+            }
+            orders::Outcome::Validated(checked) => {
+                let code = if checked.is_covered { "covered" } else { "uncovered" };
+                (200, format!("{code} {}", checked.shown.order.total), String::new())
+            }
+            orders::Outcome::Refused(refusal) => (400, format!("{refusal:?}"), String::new()),
+        };
+        self.answer(form, (status, &code), &about)
+    }
+
+    fn refund(&self, form: &str, refund: Refund) -> Answer {
+        let status = if refund == Refund::Done { 200 } else { 400 };
+        self.answer(form, (status, &format!("{refund:?}")), "")
+    }
+
+    fn topup(&self, form: &str, outcome: &Outcome) -> Answer {
         let (status, code) = match outcome {
             Outcome::Paid { .. } => (200, ""),
             Outcome::Declined => (402, "declined"),
@@ -126,8 +155,7 @@ impl Answers for Writers {
             Outcome::BelowMinimum => (400, "below-minimum"),
             Outcome::DailyLimit => (400, "daily-limit"),
         };
-        let body = format!("{form} {n}: {outcome:?}").into_bytes();
-        Answer { status, code: code.to_owned(), body }
+        self.answer(form, (status, code), &format!("{outcome:?}"))
     }
 }
 

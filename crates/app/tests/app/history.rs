@@ -5,33 +5,16 @@ use std::time::Duration;
 
 use app::organisations::Change;
 use app::topup::{self, Charge, State};
-use app::{Actor, Answer, Rt, credit, idempotency};
+use app::{Actor, Answer, credit, idempotency};
 use domain::Timestamp;
 use domain::ledger::Account;
 use store::sql::Crash;
 use store::{StoreError, heads};
 
+use crate::dice::Dice;
 use crate::far_side::{Death, fate};
 use crate::model::{Key, Model};
-use crate::world::{ALL, World};
-
-/// The choices of a history: they follow from the seed and from nothing that the service does.
-pub(crate) struct Dice(Rt);
-
-impl Dice {
-    pub(crate) fn below(&self, n: i64) -> i64 {
-        i64::from(u32::from_le_bytes(self.0.random())) % n
-    }
-
-    fn crash(&self) -> Crash {
-        if self.below(2) == 0 { Crash::BeforeCommit } else { Crash::AfterCommit }
-    }
-
-    pub(crate) fn pick<'a, T>(&self, all: &'a [T]) -> &'a T {
-        let most = i64::try_from(all.len()).expect("a short list");
-        &all[usize::try_from(self.below(most)).expect("not negative")]
-    }
-}
+use crate::world::{ALL, World, bare};
 
 pub(crate) struct History {
     pub(crate) world: World,
@@ -42,24 +25,23 @@ pub(crate) struct History {
 
 impl History {
     pub(crate) fn new(seed: u64) -> Self {
-        let dice = Dice(Rt::seeded(!seed, Timestamp::from_ms(0)));
-        let minimum = if dice.below(3) == 0 { 300 } else { 0 };
-        let auto = (dice.below(3) == 0).then(|| (500, 1_000 + dice.below(20)));
+        let dice = Dice::new(seed);
+        let minimum = if dice.one_in(3) { 300 } else { 0 };
+        let auto = dice.one_in(3).then(|| (500, 1_000 + dice.below(20)));
         let change = Change {
             topup_minimum: Some(minimum),
             auto_topup_threshold: Some(auto.map_or(0, |(threshold, _)| threshold)),
             auto_topup_amount: Some(auto.map_or(0, |(_, amount)| amount)),
             ..Change::default()
         };
-        let world = World::new(seed, change);
+        let world = World::new(seed, bare(), &[change]);
         let clock = world.clock();
         Self { world, dice, model: Model { minimum, auto, ..Model::default() }, clock }
     }
 
     pub(crate) fn play(&mut self) {
         for _ in 0..10 + self.dice.below(16) {
-            let is_crashing = self.dice.below(4) == 0;
-            let crash = is_crashing.then(|| self.dice.crash());
+            let crash = self.dice.one_in(4).then(|| self.dice.crash());
             match self.dice.below(13) {
                 0..=2 => self.fresh_key(crash),
                 3 | 4 => self.same_key(crash),
@@ -149,7 +131,8 @@ impl History {
         let Key { text, amount, .. } = self.dice.pick(&self.model.keys);
         let (text, amount) = (text.clone(), amount + 1);
         let said = self.ask(Some(&text), amount, crash);
-        assert!(matches!(said, Err(topup::Error::OtherRequest)), "{text}: {said:?}");
+        let other = idempotency::Error::OtherRequest;
+        assert!(matches!(&said, Err(topup::Error::Key(key)) if *key == other), "{text}: {said:?}");
     }
 
     fn without_key(&mut self, crash: Option<Crash>) {
@@ -180,13 +163,13 @@ impl History {
     }
 
     fn credit(&mut self, crash: Option<Crash>) {
-        let amount = self.amount() * if self.dice.below(2) == 0 { 1 } else { -1 };
+        let amount = self.amount() * if self.dice.one_in(2) { 1 } else { -1 };
         let balance = self.world.balances().balance.in_minor() + amount;
         let is_auto =
             |charge: &Charge| charge.kind == topup::AUTO && charge.state == State::Undecided;
         let has_auto_charge = self.world.charges().iter().any(is_auto);
         let give = |world: &World| {
-            world.wait(world.app().credit(Actor::Service, world.org, amount, "a present"))
+            world.wait(world.app().credit(Actor::Service, world.org(), amount, "a present"))
         };
         let mut is_to_do = true;
         if let Some(crash) = crash {
@@ -214,7 +197,7 @@ impl History {
         let until = clock.plus_ms(seconds * 1_000);
         let give = |world: &World| {
             let why = ("try it", until);
-            world.wait(world.app().test_credit(Actor::Service, world.org, amount, why))
+            world.wait(world.app().test_credit(Actor::Service, world.org(), amount, why))
         };
         let mut is_to_do = true;
         if let Some(crash) = crash {
@@ -247,18 +230,10 @@ impl History {
                 1 => self.world.far_side.die_when_asked(Some((Death::At(crash), store))),
                 _ => self.world.far_side.die_when_asked(Some((Death::Unheard, store))),
             }
-            let _unheard = self.world.outlive(self.do_work(seconds));
+            let _unheard = self.world.outlive(self.world.do_work(0, seconds));
             self.world.restart();
         }
-        self.world.wait(self.do_work(seconds)).expect("work can be done");
-    }
-
-    async fn do_work(&self, seconds: i64) -> Result<Timestamp, app::sandbox::Error> {
-        let (app, caller) = (self.world.app(), self.world.caller());
-        if seconds == 0 {
-            return app.settle(caller).await;
-        }
-        app.advance_clock(caller, seconds).await
+        self.world.wait(self.world.do_work(0, seconds)).expect("work can be done");
     }
 
     /// What holds after every step.
@@ -286,7 +261,7 @@ impl History {
 
     /// Does all work, until no charge is undecided; half of the time until all credit has expired.
     pub(crate) fn settle_all(&mut self) {
-        let is_long = self.dice.below(2) == 0;
+        let is_long = self.dice.one_in(2);
         let seconds = if is_long { 2_100_000 } else { 40_000 };
         for round in 0..100 {
             let left = self.world.wait(self.world.app().jobs(false, None, ALL));
@@ -296,9 +271,9 @@ impl History {
                 break;
             }
             assert!(round < 99, "work never ends: {left:?}");
-            self.world.wait(self.do_work(seconds)).expect("work can be done");
+            self.world.wait(self.world.do_work(0, seconds)).expect("work can be done");
         }
-        self.world.wait(self.do_work(0)).expect("work can be done");
+        self.world.wait(self.world.do_work(0, 0)).expect("work can be done");
         self.check();
     }
 
@@ -329,7 +304,7 @@ impl History {
             (Account::Breakage, expired.0),
             (Account::OperatorCredit, -credit.0 - given.0),
         ];
-        let org = self.world.org;
+        let org = self.world.org();
         let head = self.world.wait(self.world.store().read(move |tx| heads::find(tx, org)));
         let head = head.expect("the database answers").expect("a head");
         let balances = Account::ALL.map(|account| (account, head.on(account)));

@@ -1,15 +1,21 @@
-//! Money, as a property: random histories with crashes, against a small model.
+//! Money and commerce, as properties: random histories with crashes, against small models.
 
+mod commerce;
+mod dice;
 mod far_side;
 mod history;
 mod model;
+mod tally;
 mod tamper;
 mod world;
 
 use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::sync::atomic::{AtomicBool, Ordering};
 
+use self::commerce::Commerce;
 use self::history::History;
+use self::tally::Tally;
 
 const HISTORIES: u64 = 1_000;
 /// One in so many histories is tampered with at its end.
@@ -17,39 +23,66 @@ const TAMPERED: u64 = 3;
 
 #[test]
 fn money_is_taken_once_and_credited_once_whatever_crashes() {
+    let Some(tally) = all_histories(|seed, tally| {
+        let mut history = History::new(seed);
+        history.play();
+        history.settle_all();
+        history.check_all();
+        if seed.is_multiple_of(TAMPERED) && tamper::is_noticed(&history.world, &history.dice) {
+            tally.count("tampered");
+        }
+    }) else {
+        return;
+    };
+    tally.assert_each(HISTORIES / TAMPERED / 2, &["tampered"]);
+}
+
+#[test]
+fn bundles_are_paid_once_and_held_once_whatever_crashes() {
+    let Some(tally) = all_histories(|seed, tally| {
+        let mut commerce = Commerce::new(seed);
+        commerce.play();
+        commerce.settle_all();
+        commerce.check_all();
+        if seed.is_multiple_of(TAMPERED) {
+            let done = tamper::lot_is_noticed(&commerce.world, &commerce.dice);
+            tally.count(done.unwrap_or("no row to tamper with"));
+        }
+        tally.add(commerce.into_tally());
+    }) else {
+        return;
+    };
+    tally.assert_each(HISTORIES / 50, &commerce::HAPPENS);
+}
+
+/// Plays every history on two threads, and counts; or, where a seed is given, that one alone.
+fn all_histories(play: fn(u64, &mut Tally)) -> Option<Tally> {
     let one = std::env::var("TERN_TEST_SEED").ok();
     if let Some(seed) = one.map(|text| text.parse().expect("TERN_TEST_SEED is a number")) {
-        run(seed..seed + 1);
-        return;
+        play(seed, &mut Tally::default());
+        return None;
     }
-    let tampered: u64 = std::thread::scope(|scope| {
+    let (mut tally, has_failed) = (Tally::default(), AtomicBool::new(false));
+    std::thread::scope(|scope| {
         let halves = [0..HISTORIES / 2, HISTORIES / 2..HISTORIES];
-        let runs = halves.map(|seeds| scope.spawn(move || run(seeds)));
-        runs.map(|run| run.join().unwrap_or_else(|panic| resume_unwind(panic))).iter().sum()
+        let run = |seeds| scope.spawn(|| run(seeds, play, &has_failed));
+        for run in halves.map(run) {
+            tally.add(run.join().unwrap_or_else(|panic| resume_unwind(panic)));
+        }
     });
-    assert!(tampered > HISTORIES / TAMPERED / 2, "only {tampered} histories were tampered with");
+    Some(tally)
 }
 
-/// Plays the histories of these seeds; says how many were tampered with.
-fn run(seeds: Range<u64>) -> u64 {
-    let mut tampered = 0;
-    for seed in seeds {
-        let played = catch_unwind(AssertUnwindSafe(|| play(seed)));
-        match played {
-            Ok(is_tampered) => tampered += u64::from(is_tampered),
-            Err(panic) => {
-                eprintln!("the history of seed {seed} failed; again with TERN_TEST_SEED={seed}");
-                resume_unwind(panic);
-            }
+/// Plays one after the other until one has failed, here or elsewhere.
+fn run(seeds: Range<u64>, play: fn(u64, &mut Tally), has_failed: &AtomicBool) -> Tally {
+    let mut tally = Tally::default();
+    for seed in seeds.take_while(|_| !has_failed.load(Ordering::Relaxed)) {
+        let played = catch_unwind(AssertUnwindSafe(|| play(seed, &mut tally)));
+        if let Err(panic) = played {
+            has_failed.store(true, Ordering::Relaxed);
+            eprintln!("the history of seed {seed} failed; again with TERN_TEST_SEED={seed}");
+            resume_unwind(panic);
         }
     }
-    tampered
-}
-
-fn play(seed: u64) -> bool {
-    let mut history = History::new(seed);
-    history.play();
-    history.settle_all();
-    history.check_all();
-    seed.is_multiple_of(TAMPERED) && tamper::is_noticed(&history.world, &history.dice)
+    tally
 }

@@ -1,4 +1,4 @@
-//! One service with one sandbox organisation on a file of its own, which outlives its crashes.
+//! One service with a few sandbox organisations on a file of its own, which outlives its crashes.
 
 use std::future::Future;
 use std::net::{IpAddr, Ipv4Addr};
@@ -25,20 +25,23 @@ pub(crate) const ALL: i64 = 1_000;
 pub(crate) struct World {
     pub(crate) rt: Rt,
     pub(crate) far_side: Arc<FarSide>,
-    pub(crate) org: OrgId,
+    pub(crate) orgs: Vec<OrgId>,
     folder: TempDir,
     ports: Ports,
     runtime: Runtime,
-    api_key: String,
-    life: Option<(App, Caller)>,
+    api_keys: Vec<String>,
+    life: Option<(App, Vec<Caller>)>,
 }
 
 impl World {
-    pub(crate) fn new(seed: u64, change: Change) -> Self {
+    /// A service on a copy of that database, with an organisation for each of the changes.
+    pub(crate) fn new(seed: u64, database: &[u8], changes: &[Change]) -> Self {
         let rt = Rt::seeded(seed, Timestamp::from_ms(START_MS));
         let folder = folder();
-        std::fs::write(folder.path().join("tern.db"), migrated()).expect("a fresh database");
-        Vault::create(&folder.path().join("vault"), &rt).expect("a vault");
+        std::fs::write(folder.path().join("tern.db"), database).expect("a fresh database");
+        // Always the same one, so that a database can be copied.
+        let vault_rt = Rt::seeded(0, Timestamp::from_ms(START_MS));
+        Vault::create(&folder.path().join("vault"), &vault_rt).expect("a vault");
         let (far_side, writers) = (Arc::new(FarSide::default()), Arc::new(Writers::default()));
         let ports = Ports {
             test_payments: far_side.clone(),
@@ -47,17 +50,21 @@ impl World {
             answers: writers,
         };
         let runtime = Builder::new_current_thread().build().expect("a runtime");
-        let (api_key, org, life) = (String::new(), OrgId::HOUSE, None);
-        let mut world = Self { rt, far_side, org, folder, ports, runtime, api_key, life };
+        let (orgs, api_keys, life) = (Vec::new(), Vec::new(), None);
+        let mut world = Self { rt, far_side, orgs, folder, ports, runtime, api_keys, life };
         let app = world.open();
-        let change = Change { name: Some("Reseller".to_owned()), ..change };
-        let added = app.add_organisation(Actor::Service, Mode::Sandbox, "USD", &change);
-        let (detail, key) = world.wait(added).expect("an organisation");
-        world.org = detail.organisation.id;
-        world.api_key.clone_from(key.expose());
+        for (change, n) in changes.iter().zip(1..) {
+            let change = Change { name: Some(format!("Reseller {n}")), ..change.clone() };
+            let added = app.add_organisation(Actor::Service, Mode::Sandbox, "USD", &change);
+            let (detail, key) = world.wait(added).expect("an organisation");
+            world.orgs.push(detail.organisation.id);
+            world.api_keys.push(key.expose().clone());
+        }
         world.begin_life(app);
-        let stored = world.app().set_test_card(world.caller(), Some("pays"));
-        world.wait(stored).expect("a card");
+        for n in 0..changes.len() {
+            let stored = world.app().set_test_card(world.caller_of(n), Some("pays"));
+            world.wait(stored).expect("a card");
+        }
         world
     }
 
@@ -65,8 +72,18 @@ impl World {
         &self.life.as_ref().expect("the service runs").0
     }
 
+    /// The first organisation.
+    pub(crate) fn org(&self) -> OrgId {
+        self.orgs[0]
+    }
+
+    /// A key of the first organisation.
     pub(crate) fn caller(&self) -> &Caller {
-        &self.life.as_ref().expect("the service runs").1
+        self.caller_of(0)
+    }
+
+    pub(crate) fn caller_of(&self, n: usize) -> &Caller {
+        &self.life.as_ref().expect("the service runs").1[n]
     }
 
     pub(crate) fn store(&self) -> &Store {
@@ -109,8 +126,18 @@ impl World {
     }
 
     fn begin_life(&mut self, app: App) {
-        let caller = self.wait(app.caller(&self.api_key, IpAddr::V4(Ipv4Addr::LOCALHOST)));
-        self.life = Some((app, caller.expect("the key is good")));
+        let caller = |key: &String| {
+            let caller = self.wait(app.caller(key, IpAddr::V4(Ipv4Addr::LOCALHOST)));
+            caller.expect("the key is good")
+        };
+        let callers = self.api_keys.iter().map(caller).collect();
+        self.life = Some((app, callers));
+    }
+
+    /// Ends the service; the database it leaves.
+    pub(crate) fn into_database(mut self) -> Vec<u8> {
+        self.life = None;
+        std::fs::read(self.folder.path().join("tern.db")).expect("the file is there")
     }
 
     pub(crate) fn topup(&self, key: Option<&str>, amount: i64) -> Result<Answer, topup::Error> {
@@ -122,18 +149,35 @@ impl World {
         self.wait(self.app().topup(self.caller(), amount, &request))
     }
 
-    /// The organisation's own time.
+    /// The first organisation's own time.
     pub(crate) fn clock(&self) -> Timestamp {
-        self.wait(self.app().clock(self.caller())).expect("the organisation has a clock")
+        self.clock_of(0)
+    }
+
+    pub(crate) fn clock_of(&self, n: usize) -> Timestamp {
+        self.wait(self.app().clock(self.caller_of(n))).expect("the organisation has a clock")
+    }
+
+    /// Does all work that is due within so many seconds of an organisation's clock.
+    pub(crate) async fn do_work(
+        &self,
+        n: usize,
+        seconds: i64,
+    ) -> Result<Timestamp, app::sandbox::Error> {
+        let (app, caller) = (self.app(), self.caller_of(n));
+        if seconds == 0 {
+            return app.settle(caller).await;
+        }
+        app.advance_clock(caller, seconds).await
     }
 
     pub(crate) fn balances(&self) -> Balances {
-        self.wait(self.app().organisation(self.org)).expect("the organisation is there").balances
+        self.wait(self.app().organisation(self.org())).expect("the organisation is there").balances
     }
 
     pub(crate) fn charges(&self) -> Vec<Charge> {
-        let found = self.wait(self.app().charges(self.org, 0, ALL)).expect("the database answers");
-        found.expect("the organisation is there")
+        let found = self.wait(self.app().charges(self.org(), 0, ALL));
+        found.expect("the database answers").expect("the organisation is there")
     }
 }
 
@@ -144,8 +188,8 @@ fn folder() -> TempDir {
     made.expect("a temporary folder")
 }
 
-/// The bytes of an empty database of the newest schema, made once.
-fn migrated() -> &'static [u8] {
+/// An empty database of the newest schema, made once.
+pub(crate) fn bare() -> &'static [u8] {
     static MADE: OnceLock<Vec<u8>> = OnceLock::new();
     MADE.get_or_init(|| {
         let folder = folder();

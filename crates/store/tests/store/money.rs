@@ -19,6 +19,7 @@ on_both! {
     work_is_pulled_forward_and_never_put_off,
     held_work_waits,
     the_work_of_a_silent_node_is_released,
+    the_work_of_a_node_that_never_said_a_word_is_released,
     events_are_numbered_without_gaps,
     charges_are_decided_once_and_summed,
 }
@@ -234,6 +235,25 @@ async fn the_work_of_a_silent_node_is_released(fixture: Fixture) {
         assert!(!jobs::bury(tx, "dead", 6)?, "it has moved since");
         assert!(jobs::bury(tx, "dead", 7)?);
         assert_eq!(jobs::claim(tx, "alive", at(9), 9)?.len(), 1);
+        Ok::<_, StoreError>(())
+    });
+    assert_eq!(checks.await, Ok(()));
+}
+
+async fn the_work_of_a_node_that_never_said_a_word_is_released(fixture: Fixture) {
+    let store = fixture.store().await;
+    let org = new_org(&store, 1).await;
+    let checks = store.write(org, move |tx| {
+        add(tx, org, 1)?;
+        assert_eq!(jobs::claim(tx, "first", at(9), 9)?.len(), 1);
+        assert_eq!(jobs::beats(tx)?, [("first".into(), 0)], "whoever claims is known");
+        assert!(jobs::bury(tx, "first", 0)?);
+        assert!(jobs::claim_next_of_org(tx, org, "second", at(9))?.is_some());
+        assert_eq!(jobs::beats(tx)?, [("second".into(), 0)]);
+        jobs::beat(tx, "second", 1)?;
+        assert!(!jobs::bury(tx, "second", 0)?, "it lives");
+        assert_eq!(jobs::claim(tx, "third", at(9), 9)?, []);
+        assert_eq!(jobs::beats(tx)?.len(), 1, "who claims nothing need not be known");
         Ok::<_, StoreError>(())
     });
     assert_eq!(checks.await, Ok(()));

@@ -45,10 +45,10 @@ pub(crate) fn check(method: &str, target: &str, answer: &Answer) -> Result<Optio
     if id.is_empty() {
         return Err("an empty X-Request-Id".into());
     }
-    // What is not found under /docs is told to a person, on a page.
-    let for_people = path.starts_with("/docs/");
+    // What is not found among the pages is told to a person, on a page.
+    let for_people = path.starts_with("/docs/") || path.starts_with("/receipts");
     if answer.status >= 400 && !for_people {
-        check_error(answer, is_head)?;
+        check_error(answer, is_head, method == "POST" && path == CATALOGUE)?;
     }
     let called = if is_head { "GET" } else { method };
     let Some((surface, seen)) = find(called, path) else { return Ok(None) };
@@ -56,7 +56,10 @@ pub(crate) fn check(method: &str, target: &str, answer: &Answer) -> Result<Optio
     Ok(Some(seen))
 }
 
-fn check_error(answer: &Answer, is_head: bool) -> Result<(), String> {
+/// The one call whose refusal may say more than a message.
+const CATALOGUE: &str = "/operator/v1/catalogue";
+
+fn check_error(answer: &Answer, is_head: bool, of_catalogue: bool) -> Result<(), String> {
     let code = answer.header("x-error-code").ok_or("no X-Error-Code")?;
     let word = |word: &str| {
         !word.is_empty() && word.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit())
@@ -77,7 +80,12 @@ fn check_error(answer: &Answer, is_head: bool) -> Result<(), String> {
     let body: Value = serde_json::from_slice(&answer.body).map_err(|error| error.to_string())?;
     let fields = body.as_object().ok_or("an error that is not an object")?;
     let text = fields.get("message").and_then(Value::as_str).unwrap_or_default();
-    if fields.len() != 1 || text.is_empty() {
+    let has_faults = of_catalogue && code == "invalid-catalogue";
+    let faults = fields.get("faults").filter(|_| has_faults).and_then(Value::as_array);
+    if has_faults && faults.is_none_or(Vec::is_empty) {
+        return Err(format!("a refused catalogue has faults: {body}"));
+    }
+    if fields.len() != 1 + usize::from(has_faults) || text.is_empty() {
         return Err(format!("an error is exactly a message: {body}"));
     }
     Ok(())

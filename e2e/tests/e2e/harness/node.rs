@@ -130,9 +130,20 @@ impl Node {
         self.seen.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// All it has logged.
+    /// All it has logged. Lines of requests are written a moment after their answers, so it is read
+    /// until it stands still.
+    #[expect(clippy::disallowed_methods, reason = "a log on disk tells nobody that it has grown")]
     pub(crate) fn log(&self) -> String {
-        std::fs::read_to_string(&self.log).expect("the log is there")
+        let read = || std::fs::read_to_string(&self.log).expect("the log is there");
+        let mut log = read();
+        loop {
+            std::thread::sleep(Duration::from_millis(50));
+            let later = read();
+            if later.len() == log.len() {
+                return log;
+            }
+            log = later;
+        }
     }
 
     /// Sends a signal by name, such as `TERM`.
