@@ -51,6 +51,8 @@ pub(crate) struct Work {
     /// Told whenever a piece of work was settled, so that those who wait for one can look.
     pub(crate) settled: Notify,
     running: AtomicUsize,
+    /// Attempts that failed and could not even be put off, and why.
+    left_over: Mutex<Vec<(Job, String)>>,
     /// Those who wait for a charge on this node.
     waiting: Mutex<HashMap<i64, Vec<oneshot::Sender<()>>>>,
     /// What other nodes last said, and when we heard it by our own clock.
@@ -64,6 +66,7 @@ impl Work {
             wake: Notify::new(),
             settled: Notify::new(),
             running: AtomicUsize::new(0),
+            left_over: Mutex::default(),
             waiting: Mutex::default(),
             heard: Mutex::default(),
         }
@@ -86,6 +89,11 @@ impl Work {
             // It may have given up already.
             let _gone = caller.send(());
         }
+    }
+
+    /// Keeps an attempt that failed until the database can be told.
+    fn leave_over(&self, job: Job, why: String) {
+        self.left_over.lock().unwrap_or_else(PoisonError::into_inner).push((job, why));
     }
 
     /// A hint that there is work; the table is the truth.
@@ -148,6 +156,7 @@ impl App {
         }
         loop {
             let woken = self.work().wake.notified();
+            self.put_off_left_over().await;
             let room = limits::JOBS_AT_ONCE.saturating_sub(self.running());
             let claimed = if room > 0 { self.claim(room).await } else { Ok(Vec::new()) };
             let jobs = claimed.unwrap_or_default();
@@ -180,8 +189,8 @@ impl App {
         self.store().write(OrgId::HOUSE, move |tx| jobs::claim(tx, &owner, now, most)).await
     }
 
-    /// Does one claimed piece of work to its end. An error leaves it claimed; whoever buries this
-    /// node, or its next life, takes it up again.
+    /// Does one claimed piece of work to its end. An error leaves it claimed until it can be put
+    /// off; if this node dies before, whoever buries it, or its next life, takes it up again.
     pub(crate) async fn run(&self, job: &Job) {
         let verdict = match job.kind.as_str() {
             CHARGE => topup::work(self, job).await,
@@ -198,8 +207,20 @@ impl App {
         };
         if let Err(error) = outcome {
             tracing::warn!(job.id = %job.id, error = %error, "a job could not be settled yet");
+            self.work().leave_over(job.clone(), error.to_string());
         }
         self.work().settled.notify_waiters();
+    }
+
+    /// Puts off what could not be put off when it failed: nobody else may touch it while we live.
+    async fn put_off_left_over(&self) {
+        loop {
+            let next = self.work().left_over.lock().unwrap_or_else(PoisonError::into_inner).pop();
+            let Some((job, why)) = next else { return };
+            if self.put_off(&job, why.clone()).await.is_err() {
+                return self.work().leave_over(job, why);
+            }
+        }
     }
 
     async fn put_off(&self, job: &Job, why: String) -> Result<(), StoreError> {

@@ -16,8 +16,8 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{Semaphore, watch};
 use tokio_rustls::TlsAcceptor;
 
-/// What the HTTP library takes before it refuses by itself with 431. Higher than our own limits, so
-/// that our clear answer comes first.
+/// What the HTTP library takes before it refuses by itself with 431. A little higher than our own
+/// limits, so that our clear answer comes first; it prepares this much room for every request.
 const HEADERS_READ_MAX: usize = limits::HEADERS_MAX + 28;
 const BUFFER_BYTES_MAX: usize = 4 * limits::HEADER_BYTES_MAX;
 

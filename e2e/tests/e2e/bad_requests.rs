@@ -132,7 +132,7 @@ async fn a_flood_of_headers_is_refused(home: Home) {
     };
     // Host and the key make a hundred.
     world.node.send(&flooded(98)).await.expect(200);
-    for count in [99, 200, 390] {
+    for count in [99, 110, 120] {
         let text = world.node.send(&flooded(count)).await.refused(400, "headers-too-large");
         assert_eq!(text, "too many or too large headers");
     }
@@ -143,8 +143,8 @@ async fn a_flood_of_headers_is_refused(home: Home) {
     for bytes in [17_000, 20_000, 50_000] {
         world.node.send(&long(bytes)).await.refused(400, "headers-too-large");
     }
-    // Far beyond it the HTTP library itself refuses.
-    for request in [flooded(5_000), long(1_000_000)] {
+    // Beyond that the HTTP library itself refuses: room for more would cost every request.
+    for request in [flooded(200), flooded(5_000), long(1_000_000)] {
         let status = world.node.try_send(&request).await.map(|answer| answer.status);
         assert!(matches!(status, Ok(400 | 431) | Err(_)), "{status:?}");
     }
