@@ -246,8 +246,17 @@ impl Cache {
         remembered.grants.insert(digest, grant);
     }
 
+    /// Trusts nothing until the epoch is confirmed again.
+    pub(crate) fn distrust(&self) {
+        self.lock().confirmed_at = None;
+    }
+
     fn confirm(&self, epoch: i64, asked_at: Duration) {
         let mut remembered = self.lock();
+        // Epochs only grow: an answer that was overtaken says nothing new.
+        if epoch < remembered.epoch {
+            return;
+        }
         if remembered.epoch != epoch {
             remembered.grants.clear();
             remembered.wrong.clear();

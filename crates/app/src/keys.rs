@@ -186,7 +186,8 @@ impl App {
     /// After a change of keys or settings: this node forgets at once.
     pub(crate) async fn forget(&self) {
         if let Err(error) = self.refresh_access().await {
-            tracing::warn!(error = %error, "what this node remembers will be stale for a moment");
+            self.access().distrust();
+            tracing::warn!(error = %error, "every key is asked for until the database answers");
         }
     }
 
