@@ -5,6 +5,7 @@
 
 #![warn(missing_docs)]
 
+pub mod assignment;
 pub mod bundle_name;
 pub mod catalogue;
 pub mod contact;

@@ -2,8 +2,8 @@
 
 use std::fmt;
 
-use time::OffsetDateTime;
 use time::format_description::well_known::Rfc3339;
+use time::{Date, Month, OffsetDateTime};
 
 /// A moment, in milliseconds since 1970-01-01T00:00:00Z.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -35,6 +35,29 @@ impl Timestamp {
     #[must_use]
     pub fn plus_ms(self, ms: i64) -> Self {
         Self::from_ms(self.0.saturating_add(ms))
+    }
+
+    /// This moment so many calendar months later; where the month is shorter, its last day.
+    #[must_use]
+    pub fn plus_months(self, months: i64) -> Self {
+        let Ok(moment) = OffsetDateTime::from_unix_timestamp_nanos(i128::from(self.0) * 1_000_000)
+        else {
+            return self;
+        };
+        let counted = i64::from(moment.year()) * 12 + i64::from(u8::from(moment.month())) - 1;
+        let later = counted.saturating_add(months);
+        let year = i32::try_from(later.div_euclid(12)).unwrap_or(i32::MAX);
+        let month =
+            u8::try_from(later.rem_euclid(12) + 1).ok().and_then(|m| Month::try_from(m).ok());
+        let date = month.and_then(|month| {
+            let day = moment.day().min(month.length(year));
+            Date::from_calendar_date(year, month, day).ok()
+        });
+        // Beyond the year 9999 it is the last moment there is.
+        date.map_or(Self(LAST_MS), |date| {
+            let ms = moment.replace_date(date).unix_timestamp_nanos().div_euclid(1_000_000);
+            Self::from_ms(i64::try_from(ms).unwrap_or(LAST_MS))
+        })
     }
 
     /// Reads RFC 3339 with any offset; finer than a millisecond is cut.
