@@ -69,7 +69,8 @@ pub(crate) async fn list(
     } else {
         (Vec::new(), Vec::new())
     };
-    let descending = Change::Filters.seen_by(api.version) && is_descending(&query)?;
+    let sorts = Change::Filters.seen_by(api.version);
+    let descending = sorts && is_descending(&query)?;
     let (lots, catalogue) = api.app.inventory(&caller).await?;
     let mut held = grouped(lots, &catalogue, api.version);
     let passes = |tests: &[TextTest], texts: &[String]| {
@@ -78,7 +79,7 @@ pub(crate) async fn list(
     held.retain(|one| {
         passes(&names, std::slice::from_ref(&one.name)) && passes(&countries, &one.countries)
     });
-    if query.one("orderBy") == Some("countries") {
+    if sorts && query.one("orderBy") == Some("countries") {
         held.sort_by(|a, b| a.countries.cmp(&b.countries));
     }
     if descending {

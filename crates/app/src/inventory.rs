@@ -5,8 +5,7 @@ use std::sync::Arc;
 
 use domain::inventory::{Lot, Move};
 use domain::ledger::{Account, Kind};
-use domain::order::ItemKind;
-use domain::order::{Item, Order, REFUNDED, Status, Target};
+use domain::order::{Item, ItemKind, Order, REFUNDED, Status, Target};
 use domain::{BundleName, JobId, OrderId, OrgId, Timestamp, limits};
 use store::jobs::Job;
 use store::lots::{self, Cause};
@@ -17,7 +16,8 @@ use crate::credit::{self, Purse};
 use crate::idempotency::{self, Request};
 use crate::jobs::{LOT_EXPIRY, Verdict};
 use crate::orders::random_uuid;
-use crate::{Actor, Answer, App, Caller, topup};
+use crate::organisations::own;
+use crate::{Actor, Answer, App, Caller};
 
 /// What a refund came to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -116,9 +116,9 @@ impl App {
         if quantity < 1 {
             return Ok(Refund::Quantity);
         }
-        let (organisation, clock) = topup::own(tx, org, draft.now)?;
+        let (organisation, clock) = own(tx, org, draft.now)?;
         let Some(lot) = lots::find(tx, org, usage)? else { return Ok(Refund::UnknownUsage) };
-        if lot.is_granted() || !lot.is_refundable(organisation.settings.refund_days, clock) {
+        if lot.cost_nothing() || !lot.is_refundable(organisation.settings.refund_days, clock) {
             return Ok(Refund::NotRefundable);
         }
         let cause = Cause { kind: Move::Refunded, reference: &draft.reference, at: clock };
@@ -182,7 +182,8 @@ impl App {
         self.store()
             .write(org, move |tx| {
                 organisations::find(tx, org)?.ok_or(GrantError::UnknownOrganisation)?;
-                let (_, clock) = topup::own(tx, org, act.at)?;
+                let head = tx.head().ok_or(GrantError::UnknownOrganisation)?;
+                let clock = head.clock(act.at);
                 let mut lot = Lot::new(name.clone(), quantity, (0, 0), clock);
                 let reference = act.reference();
                 let cause = Cause { kind: Move::Granted, reference: &reference, at: clock };
@@ -256,7 +257,7 @@ impl App {
         if !self.is_mine(tx, job)? {
             return Ok(());
         }
-        let (_, clock) = topup::own(tx, job.org, now)?;
+        let (_, clock) = own(tx, job.org, now)?;
         for lot in lots::expired(tx, job.org, clock, limits::LOTS_EXPIRED_AT_ONCE)? {
             let reference = lot.id.to_string();
             let cause = Cause { kind: Move::Expired, reference: &reference, at: clock };

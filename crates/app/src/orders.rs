@@ -9,10 +9,9 @@ use std::collections::HashMap;
 
 use domain::filter::{Direction, Page, TextTest};
 pub use domain::order::{Assigned, Item, ItemKind, Order, Status, Target};
-use domain::{Currency, Iccid, Organisation, limits};
-use store::orders::{self};
+use domain::{Currency, Iccid, Organisation};
 pub use store::orders::{Filter as StoredFilter, SortBy};
-use store::{StoreError, Tx, assignments, esims, organisations};
+use store::{StoreError, Tx, assignments, esims, orders, organisations};
 
 pub use self::buy::{Command, Error, Intent, Line, Outcome, Processing, Refusal, Validated};
 use crate::stock::InstallCode;
@@ -31,8 +30,8 @@ pub struct Shown {
     pub assigned: Vec<Assigned>,
     /// How to install those eSIMs, where that was asked for.
     pub codes: Vec<InstallCode>,
-    /// Where its receipt is, below the service's own address.
-    pub receipt: String,
+    /// Where its receipt is, below the service's own address; of payments, which alone link to it.
+    pub receipt: Option<String>,
 }
 
 /// What orders to list.
@@ -162,7 +161,8 @@ impl App {
         } else {
             Vec::new()
         };
-        let receipt = self.receipt_path(&order);
+        let is_payment = items.iter().any(|item| item.kind.is_topup());
+        let receipt = is_payment.then(|| self.receipt_path(&order));
         Ok(Shown { order, currency, items, assigned, codes, receipt })
     }
 
@@ -197,9 +197,4 @@ pub(crate) fn random_uuid(random: [u8; 16]) -> String {
     bytes[8] = (bytes[8] & 0x3f) | 0x80;
     let hex = domain::hex(&bytes);
     format!("{}-{}-{}-{}-{}", &hex[..8], &hex[8..12], &hex[12..16], &hex[16..20], &hex[20..])
-}
-
-/// Whether an order of so many bundles is handled before its answer.
-fn is_small(bundles: i64) -> bool {
-    bundles <= limits::SYNCHRONOUS_BUNDLES_MAX
 }

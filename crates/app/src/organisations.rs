@@ -195,6 +195,18 @@ impl App {
     }
 }
 
+/// The organisation of this write, and its own time.
+pub(crate) fn own(
+    tx: &mut Tx<'_>,
+    org: OrgId,
+    now: Timestamp,
+) -> Result<(Organisation, Timestamp), StoreError> {
+    let gone = || StoreError::Corrupt { column: 0, row: org.to_string() };
+    let organisation = organisations::find(tx, org)?.ok_or_else(gone)?;
+    let clock = tx.head().ok_or_else(gone)?.clock(now);
+    Ok((organisation, clock))
+}
+
 fn detail(tx: &mut Tx<'_>, id: OrgId, now: Timestamp) -> Result<Detail, Error> {
     let organisation = organisations::find(tx, id)?.ok_or(Error::Unknown)?;
     let head = heads::find(tx, id)?.ok_or(Error::Unknown)?;

@@ -16,6 +16,7 @@ use store::{StoreError, Tx, organisations};
 pub(crate) use self::settle::{owner_of_card, work};
 use crate::idempotency::{self, Known, Request, Token};
 use crate::jobs::CHARGE;
+use crate::organisations::own;
 use crate::{Answer, App, Caller};
 
 /// A top-up by the interface.
@@ -241,18 +242,6 @@ impl App {
 
 /// What an automatic top-up needs from outside the transaction.
 pub(crate) struct AutoDraft(Draft);
-
-/// The organisation of this write, and its own time.
-pub(crate) fn own(
-    tx: &mut Tx<'_>,
-    org: OrgId,
-    now: Timestamp,
-) -> Result<(Organisation, Timestamp), StoreError> {
-    let gone = || StoreError::Corrupt { column: 0, row: org.to_string() };
-    let organisation = organisations::find(tx, org)?.ok_or_else(gone)?;
-    let clock = tx.head().ok_or_else(gone)?.clock(now);
-    Ok((organisation, clock))
-}
 
 /// Why a charge is not even begun.
 fn refusal(

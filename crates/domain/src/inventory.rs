@@ -108,7 +108,7 @@ impl Lot {
     }
 
     /// Whether nothing was paid for it: then there is nothing to give back.
-    pub fn is_granted(&self) -> bool {
+    pub fn cost_nothing(&self) -> bool {
         self.price == 0
     }
 

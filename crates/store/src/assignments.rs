@@ -7,8 +7,6 @@ use crate::{Row, StoreError, Tx, Value, args};
 
 const INSERT: &str = "INSERT INTO assignments (org_id, iccid, bundle, order_id, item, n, esim, \
      lot_id, state, assigned_at) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)";
-const OF_ORDER: &str = "SELECT item, n, iccid, bundle, esim FROM assignments \
-     WHERE order_id = $1 ORDER BY n";
 const OF_ORDERS: &str = "SELECT order_id, item, n, iccid, bundle, esim FROM assignments \
      WHERE order_id IN ({list}) ORDER BY order_id, n";
 const READY: &str = "UPDATE assignments SET state = 'queued', lot_id = $3 \
@@ -34,11 +32,6 @@ pub fn insert(
         args![org, iccid, bundle.as_str(), order, *item, *n, esim, lot, state, at].to_vec()
     });
     tx.later_rows(INSERT, rows.collect())
-}
-
-/// The assignments of an order.
-pub fn of_order(tx: &mut Tx<'_>, order: OrderId) -> Result<Vec<Assigned>, StoreError> {
-    tx.all(OF_ORDER, args![order])?.iter().map(|row| assigned(row, 0)).collect()
 }
 
 /// The assignments of several orders, each with its order.

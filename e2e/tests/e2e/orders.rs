@@ -62,11 +62,6 @@ impl Names {
                         _ => self.name(value),
                     }
                 }
-                let of_topup =
-                    fields.get("order").is_some_and(|items| items[0]["item"] == "NUMBER");
-                if let Some(from) = fields.get_mut("sourceIP").filter(|_| of_topup) {
-                    *from = json!("FROM");
-                }
             }
             _ => {}
         }

@@ -278,6 +278,6 @@ pub(crate) const ALL: [Shapes; 6] = [
              "iccids":[],"esims":[],"AllowReassign":false,"invoiceLink":"LINK"}],
           "total":0.25,"currency":"USD","status":"completed","statusMessage":"Order completed",
           "orderReference":"REF","createdDate":"TIME","assigned":false,
-          "runningBalance":"982.28","sourceIP":"FROM"}"#,
+          "runningBalance":"982.28","sourceIP":""}"#,
     },
 ];

@@ -175,8 +175,11 @@ fn items(shown: &Shown, form: Form, public_url: &str) -> Vec<WireItem> {
             .then(|| assigned.iter().map(|one| one.iccid.to_string()).collect()),
         esims: form.shows_esims().then(|| esims(shown, &assigned)),
         allow_reassign: detailed.then_some(item.allow_reassign),
-        invoice_link: (linked && item.kind.is_topup())
-            .then(|| format!("{public_url}{}", shown.receipt)),
+        invoice_link: shown
+            .receipt
+            .as_ref()
+            .filter(|_| linked && item.kind.is_topup())
+            .map(|path| format!("{public_url}{path}")),
     };
     shown.items.iter().zip(by_item).map(wire).collect()
 }

@@ -9,10 +9,11 @@ use domain::{EventId, Iccid, JobId, Money, OrderId, Organisation, Timestamp, lim
 use store::{StoreError, Tx, assignments, esims, orders};
 
 use super::plan::{Plan, Stop};
-use super::{Codes, Shown, is_small, random_uuid};
+use super::{Codes, Shown, random_uuid};
 use crate::credit::{self, Purse};
 use crate::idempotency::{self, Request};
 use crate::jobs::ORDER;
+use crate::organisations::own;
 use crate::{Answer, App, Caller, topup};
 
 /// What is wanted.
@@ -28,6 +29,18 @@ pub struct Command {
     pub processing: Processing,
     /// The address it came from.
     pub source_ip: String,
+}
+
+impl Command {
+    /// How many bundles it is about.
+    pub(super) fn bundles(&self) -> i64 {
+        self.lines.iter().fold(0, |sum, line| sum.saturating_add(line.quantity))
+    }
+
+    /// Whether it is worked on after its answer.
+    fn is_later(&self) -> bool {
+        self.processing == Processing::Later && self.bundles() > limits::SYNCHRONOUS_BUNDLES_MAX
+    }
 }
 
 /// To check or to buy.
@@ -148,11 +161,15 @@ impl App {
         request: &Request,
     ) -> Result<Answer, Error> {
         let (app, draft) = (self.clone(), self.order_draft());
+        let is_later = command.is_later();
         let write = move |tx: &mut Tx<'_>| app.place(tx, org, &command, &draft);
         let answer = self
             .once(org, request, write, |answers, form, outcome| answers.order(form, outcome))
             .await?;
-        self.work().wake();
+        // Most orders leave nothing to do; asking for work each time would cost a write.
+        if is_later {
+            self.work().wake();
+        }
         Ok(answer)
     }
 
@@ -175,7 +192,7 @@ impl App {
         command: &Command,
         draft: &Draft,
     ) -> Result<Outcome, Error> {
-        let (organisation, clock) = topup::own(tx, org, draft.now)?;
+        let (organisation, clock) = own(tx, org, draft.now)?;
         let plan = match Plan::of(tx, &organisation, command) {
             Ok(plan) => plan,
             Err(Stop::Refused(refusal)) => return Ok(Outcome::Refused(refusal)),
@@ -232,7 +249,7 @@ impl App {
         command: &Command,
         (plan, draft): (&Plan, &Draft),
     ) -> Result<Shown, Error> {
-        let is_later = command.processing == Processing::Later && !is_small(plan.bundles);
+        let is_later = command.is_later();
         let assigned = issue(tx, organisation, plan, clock)?;
         credit::expire_if_due(tx, clock)?;
         let into = if is_later { Account::Held } else { Account::Sales };

@@ -14,8 +14,6 @@ pub(super) struct Plan {
     pub(super) lines: Vec<Planned>,
     /// In minor units.
     pub(super) total: i64,
-    /// Bundles in all.
-    pub(super) bundles: i64,
 }
 
 /// One of its items.
@@ -56,12 +54,12 @@ impl Plan {
         organisation: &Organisation,
         command: &Command,
     ) -> Result<Self, Stop> {
-        let bundles = check(command)?;
+        check(command)?;
         let offers = offers(tx, organisation, &command.lines)?;
         let named: Vec<_> = command.lines.iter().flat_map(|line| line.iccids.clone()).collect();
         let fits = esims::of_org(tx, organisation.id, &named)?;
         let fits: HashMap<_, _> = fits.into_iter().map(|esim| (esim.iccid.clone(), esim)).collect();
-        let mut plan = Self { lines: Vec::new(), total: 0, bundles };
+        let mut plan = Self { lines: Vec::new(), total: 0 };
         for (line, (bundle, offer)) in command.lines.iter().zip(offers) {
             let mut targets: Vec<Option<Iccid>> = Vec::new();
             for iccid in &line.iccids {
@@ -120,16 +118,13 @@ impl Plan {
     }
 }
 
-/// The rules that need no table. Says how many bundles there are.
-fn check(command: &Command) -> Result<i64, Refusal> {
-    let mut bundles = 0_i64;
-    for line in &command.lines {
-        if !(1..=limits::ITEM_QUANTITY_MAX).contains(&line.quantity) {
-            return Err(Refusal::Quantity);
-        }
-        bundles = bundles.saturating_add(line.quantity);
+/// The rules that need no table.
+fn check(command: &Command) -> Result<(), Refusal> {
+    let fits = |line: &Line| (1..=limits::ITEM_QUANTITY_MAX).contains(&line.quantity);
+    if !command.lines.iter().all(fits) {
+        return Err(Refusal::Quantity);
     }
-    if bundles > limits::ORDER_BUNDLES_MAX {
+    if command.bundles() > limits::ORDER_BUNDLES_MAX {
         return Err(Refusal::TooLarge);
     }
     for line in &command.lines {
@@ -143,7 +138,7 @@ fn check(command: &Command) -> Result<i64, Refusal> {
             return Err(Refusal::IccidsMismatch);
         }
     }
-    Ok(bundles)
+    Ok(())
 }
 
 /// What each line can be bought as. An order may name a bundle many times; it is looked up once.

@@ -6,9 +6,10 @@ use domain::{EventId, JobId, OrderId, Timestamp, limits};
 use store::jobs::Job;
 use store::{StoreError, Tx, assignments, esims, orders};
 
+use crate::App;
 use crate::credit;
 use crate::jobs::Verdict;
-use crate::{App, topup};
+use crate::organisations::own;
 
 /// Everything that is made outside the transaction.
 struct Draft {
@@ -36,7 +37,7 @@ impl App {
         if order.status != Status::Processing {
             return Ok(());
         }
-        let (organisation, clock) = topup::own(tx, job.org, draft.now)?;
+        let (organisation, clock) = own(tx, job.org, draft.now)?;
         let patience = i64::try_from(limits::ORDER_PROCESSING.as_millis()).unwrap_or(i64::MAX);
         if clock > order.created_at.plus_ms(patience) {
             fail(tx, &mut order, clock)?;

@@ -11,11 +11,12 @@ use store::charges::{self, Charge, State};
 use store::jobs::Job;
 use store::{StoreError, Tx, orders, organisations};
 
-use super::{AUTO, outcome, own};
+use super::{AUTO, outcome};
 use crate::App;
 use crate::credit::{Purse, refused};
 use crate::jobs::Verdict;
 use crate::orders::random_uuid;
+use crate::organisations::own;
 
 /// The job: asks the provider, with no transaction open, and settles what it says.
 pub(crate) async fn work(app: &App, job: &Job) -> Result<Verdict, StoreError> {

@@ -38,8 +38,8 @@ fn receipt(items: &[(ItemKind, &str, i64, i64)]) -> Receipt {
         created_at,
         finished_at: Some(created_at),
     };
-    let (assigned, codes, receipt) = (Vec::new(), Vec::new(), String::new());
-    let shown = Shown { order, currency: currency("USD"), items, assigned, codes, receipt };
+    let (assigned, codes) = (Vec::new(), Vec::new());
+    let shown = Shown { order, currency: currency("USD"), items, assigned, codes, receipt: None };
     Receipt { organisation: organisation(), shown }
 }
 
