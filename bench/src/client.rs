@@ -70,6 +70,31 @@ pub(crate) fn post(path: &str, key: &str, body: &str) -> Vec<u8> {
     .into_bytes()
 }
 
+/// One round of so many connections that each send one request after the other, made from the
+/// number of the connection and of the request. Counts answers, all of which must be good.
+pub(crate) fn round_of(
+    runtime: &Runtime,
+    address: &str,
+    (connections, time): (usize, Duration),
+    request: impl Fn(usize, usize) -> Vec<u8> + Clone + Send + 'static,
+) -> Sample {
+    let numbers = std::cell::Cell::new(0);
+    callers::each(runtime, connections, |rt| {
+        let (address, request) = (address.to_owned(), request.clone());
+        let caller = numbers.replace(numbers.get() + 1);
+        async move {
+            let mut connection = Connection::open(&address).await;
+            let mut answered = 0;
+            while rt.monotonic() < time {
+                let answer = connection.send(&request(caller, answered)).await;
+                assert_eq!(answer.status, 200, "{}", String::from_utf8_lossy(&answer.body));
+                answered += 1;
+            }
+            answered as u64
+        }
+    })
+}
+
 /// One round of so many connections that each send the request again and again. Counts answers,
 /// all of which must be good.
 pub(crate) fn round(

@@ -2,7 +2,7 @@
 //! organisation. Reading the catalogue against a bare handler, the last page of a list against the
 //! first, buying against a bare loop of the same statements, and the memory of a large import.
 
-mod memory;
+pub(crate) mod memory;
 mod plain;
 mod world;
 

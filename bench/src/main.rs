@@ -7,6 +7,7 @@ mod bare;
 mod callers;
 mod client;
 mod commerce;
+mod esims;
 mod harness;
 mod ledger;
 mod peer;
@@ -19,8 +20,12 @@ use harness::Outcome;
 type Bench = fn() -> Vec<Outcome>;
 
 /// Every bench by its name.
-const BENCHES: [(&str, Bench); 3] =
-    [("store", store::run), ("ledger", ledger::run), ("commerce", commerce::run)];
+const BENCHES: [(&str, Bench); 4] = [
+    ("store", store::run),
+    ("ledger", ledger::run),
+    ("commerce", commerce::run),
+    ("esims", esims::run),
+];
 
 fn main() -> ExitCode {
     if let Some(code) = peer::play() {

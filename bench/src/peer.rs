@@ -28,16 +28,25 @@ pub(crate) struct Peer {
 impl Peer {
     /// Tern, as an operator runs it, on a data folder.
     pub(crate) fn tern(data: &Path) -> Self {
+        Self::serve(data, &[])
+    }
+
+    fn serve(data: &Path, flags: &[&str]) -> Self {
         // A port that was free a moment ago; the peer says so if it is not any more.
         let free = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
         let address = free.local_addr().expect("an address").to_string();
         drop(free);
         let mut command = part("tern");
-        command.arg("serve").arg("--data").arg(data).args(["--listen", &address]);
+        command.arg("serve").arg("--data").arg(data).args(["--listen", &address]).args(flags);
         let child = command.stderr(Stdio::piped()).spawn().expect("the program starts");
         let mut peer = Self { child, address };
         peer.wait_until_ready();
         peer
+    }
+
+    /// The same on another database than the folder's own.
+    pub(crate) fn tern_on(data: &Path, database: &str) -> Self {
+        Self::serve(data, &["--database", database])
     }
 
     /// A bare axum handler that answers everything with the bytes of a file.
@@ -61,6 +70,11 @@ impl Peer {
             }
         }
         store::Rt::real().vital_thread("peer-log", move || lines.for_each(drop));
+    }
+
+    /// Its process.
+    pub(crate) fn id(&self) -> u32 {
+        self.child.id()
     }
 
     /// Its processor time so far.

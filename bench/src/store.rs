@@ -5,7 +5,7 @@
 //! Ours runs it as closures of 32 callers; the references run the very same statements, one
 //! transaction each: a bare SQLite loop, and 32 clients of pgbench on one organisation's row.
 
-mod pgbench;
+pub(crate) mod pgbench;
 mod plain;
 
 use std::path::Path;

@@ -7,7 +7,7 @@ use crate::postgres::{Cluster, Durability};
 use crate::{packages, process};
 
 pub(crate) fn run(args: &[&str]) -> Result<ExitCode, String> {
-    packages::ensure()?;
+    packages::ensure_peers()?;
     eprintln!("== build");
     process::run(process::cargo().args(["build", "--release", "--locked", "--package", "bench"]))?;
     let binary = process::target_dir()?.join("release").join("bench");

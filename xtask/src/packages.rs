@@ -12,7 +12,7 @@ struct Package {
     is_there: fn() -> bool,
 }
 
-const PACKAGES: [Package; 4] = [
+const PACKAGES: [Package; 5] = [
     Package { name: "git", why: "tidy asks it for the list of files", is_there: || on_path("git") },
     Package {
         name: "openssl",
@@ -25,15 +25,43 @@ const PACKAGES: [Package; 4] = [
         why: "setpriv runs PostgreSQL, which refuses to be root",
         is_there: || on_path("setpriv"),
     },
+    Package {
+        name: "zbar-tools",
+        why: "a reader of QR codes that is not ours",
+        is_there: || on_path("zbarimg"),
+    },
+];
+
+/// What only benches compare us with.
+const PEERS: [Package; 2] = [
+    Package {
+        name: "python3-segno",
+        why: "the QR codes that ours are compared with",
+        is_there: || Path::new("/usr/lib/python3/dist-packages/segno").is_dir(),
+    },
+    Package {
+        name: "qrencode",
+        why: "the pictures that ours are compared with",
+        is_there: || on_path("qrencode"),
+    },
 ];
 
 /// What we call of PostgreSQL; a folder with all of these is a whole installation.
 const POSTGRES_PROGRAMS: [&str; 7] =
     ["createdb", "createuser", "initdb", "pg_isready", "pgbench", "postgres", "psql"];
 
-/// Makes sure that every package is there; installs the missing ones if we may.
+/// Makes sure that everything tests need is there; installs what is missing if we may.
 pub(crate) fn ensure() -> Result<(), String> {
-    let missing: Vec<&Package> = PACKAGES.iter().filter(|package| !(package.is_there)()).collect();
+    ensure_all(&PACKAGES)
+}
+
+/// The same for benches, which need more.
+pub(crate) fn ensure_peers() -> Result<(), String> {
+    ensure().and_then(|()| ensure_all(&PEERS))
+}
+
+fn ensure_all(packages: &[Package]) -> Result<(), String> {
+    let missing: Vec<&Package> = packages.iter().filter(|package| !(package.is_there)()).collect();
     if missing.is_empty() {
         return Ok(());
     }

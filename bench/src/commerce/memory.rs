@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use domain::demo;
 
-use crate::harness::{Bar, Outcome};
+use crate::harness::{Bar, Outcome, single};
 use crate::peer::part;
 
 const PROFILES: usize = 1_000_000;
@@ -18,22 +18,8 @@ pub(super) fn import(folder: &Path) -> Outcome {
     let little = peak(&folder.join("little"), 1_000);
     let much = peak(&folder.join("much"), PROFILES);
     let extra = (much - little).max(0.0);
-    let ratio = extra / ALLOWED_BYTES;
-    let bar = Bar::AtMost(1.0);
-    Outcome {
-        bench: "commerce",
-        case: "stock-import-memory".into(),
-        unit: "bytes",
-        bar,
-        ours: extra,
-        reference: ALLOWED_BYTES,
-        ratio,
-        cpu_ratio: ratio,
-        fsync_before: Duration::ZERO,
-        fsync_after: Duration::ZERO,
-        noisy: false,
-        ok: bar.is_kept(ratio),
-    }
+    let name = ("commerce", "stock-import-memory", "bytes");
+    single(name, Bar::AtMost(1.0), extra, ALLOWED_BYTES)
 }
 
 /// The most memory the import of so many held at a time, in bytes.
@@ -68,7 +54,7 @@ fn peak(folder: &Path, count: usize) -> f64 {
     }
 }
 
-fn write_stock(file: &Path, count: usize) {
+pub(crate) fn write_stock(file: &Path, count: usize) {
     let file = std::fs::File::create(file).expect("a file");
     let mut out = std::io::BufWriter::new(file);
     writeln!(out, "iccid,matchingId,smdpAddress,pin,puk,msisdn,imsi,profileName").expect("written");
@@ -88,7 +74,7 @@ fn write_stock(file: &Path, count: usize) {
 }
 
 /// What the kernel noted as the most a process ever held; 0 once it is gone.
-fn high_water(id: u32) -> f64 {
+pub(crate) fn high_water(id: u32) -> f64 {
     let notes = std::fs::read_to_string(format!("/proc/{id}/status")).unwrap_or_default();
     let line = notes.lines().find_map(|line| line.strip_prefix("VmHWM:"));
     let kilobytes = line.and_then(|line| line.trim().strip_suffix(" kB")?.trim().parse().ok());

@@ -66,7 +66,7 @@ COMMIT;
 }
 
 /// `number of transactions actually processed: 12345`.
-fn transactions(report: &str) -> u64 {
+pub(crate) fn transactions(report: &str) -> u64 {
     report
         .lines()
         .find_map(|line| line.strip_prefix("number of transactions actually processed: "))

@@ -2,13 +2,14 @@
 
 use app::inventory::Refund;
 use app::topup::Outcome;
-use app::{Answer, Answers, orders};
+use app::{Answer, Answers, esims, orders};
 use axum::response::{IntoResponse, Response};
 use domain::Money;
 use http::{HeaderValue, StatusCode, header};
 use serde::Serialize;
 use serde_json::json;
 
+use crate::esims::{apply_answer, change_answer, revoke_answer, sms_answer};
 use crate::inventory::refund_answer;
 use crate::money::{self, Amount};
 use crate::orders::order_answer;
@@ -42,6 +43,22 @@ impl Answers for InVersions {
 
     fn refund(&self, form: &str, refund: Refund) -> Answer {
         refund_answer(form, refund)
+    }
+
+    fn apply(&self, form: &str, outcome: &esims::apply::Outcome) -> Answer {
+        apply_answer(form, outcome)
+    }
+
+    fn revoke(&self, _: &str, outcome: esims::revoke::Outcome) -> Answer {
+        revoke_answer(outcome)
+    }
+
+    fn change(&self, form: &str, outcome: esims::change::Outcome) -> Answer {
+        change_answer(form, outcome)
+    }
+
+    fn sms(&self, form: &str, outcome: esims::sms::Outcome) -> Answer {
+        sms_answer(form, outcome)
     }
 }
 

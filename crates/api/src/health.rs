@@ -59,6 +59,6 @@ async fn page(state: &State, request: Request) -> Response {
         }
     }
     let kind = "text/plain; version=0.0.4; charset=utf-8";
-    let page = state.metrics.page(state.api.app.store());
+    let page = state.metrics.page(&state.api.app);
     ([(header::CONTENT_TYPE, kind)], page).into_response()
 }

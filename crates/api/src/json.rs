@@ -35,7 +35,12 @@ impl<T: Serialize> IntoResponse for Answer<T> {
 
 /// A body as it goes out.
 pub(crate) fn rendered<T: Serialize>(body: &T) -> Result<Vec<u8>, Problem> {
-    serde_json::to_vec(body).map_err(|error| Problem::internal(error.to_string()))
+    // Most answers fit without growing.
+    let mut bytes = Vec::with_capacity(1_024);
+    match serde_json::to_writer(&mut bytes, body) {
+        Ok(()) => Ok(bytes),
+        Err(error) => Err(Problem::internal(error.to_string())),
+    }
 }
 
 /// A value of a request.
@@ -49,6 +54,12 @@ enum Json {
     Text(String),
     List(Vec<Json>),
     Map(Fields),
+}
+
+/// An element of a list, written short or long.
+pub(crate) enum Entry {
+    Text(String),
+    Object(Fields),
 }
 
 /// A number of things, as it was sent.
@@ -65,6 +76,31 @@ pub(crate) enum Count {
 pub(crate) struct Fields(Vec<(String, Json)>);
 
 impl Fields {
+    /// Reads a body that is a list of objects.
+    pub(crate) fn read_list(body: &[u8]) -> Result<Vec<Result<Self, Problem>>, Problem> {
+        let mut reader = serde_json::Deserializer::from_slice(body);
+        let value = Nested(limits::JSON_DEPTH_MAX).deserialize(&mut reader);
+        let value = value.and_then(|value| reader.end().map(|()| value));
+        let object = |value| match value {
+            Json::Map(fields) => Ok(fields),
+            _ => Err(Problem::malformed("an element is not an object")),
+        };
+        match value {
+            Ok(Json::List(values)) => Ok(values.into_iter().map(object).collect()),
+            Ok(_) => Err(Problem::malformed("the body is not a list")),
+            Err(error) => Err(Problem::malformed(place(&error))),
+        }
+    }
+
+    /// An object within the object; nothing where there is none.
+    pub(crate) fn object(&mut self, name: &str) -> Result<Self, Problem> {
+        match self.take(name) {
+            None => Ok(Self::default()),
+            Some(Json::Map(fields)) => Ok(fields),
+            Some(_) => Err(wrong(name, "an object")),
+        }
+    }
+
     /// Reads a body. No body is no fields.
     pub(crate) fn read(body: &[u8]) -> Result<Self, Problem> {
         if body.iter().all(u8::is_ascii_whitespace) {
@@ -136,6 +172,18 @@ impl Fields {
             _ => Err(wrong(name, "a list of objects")),
         };
         values.into_iter().map(fields).collect::<Result<_, _>>().map(Some)
+    }
+
+    /// A list of texts and objects in any mixture.
+    pub(crate) fn entries(&mut self, name: &str) -> Result<Option<Vec<Entry>>, Problem> {
+        let Some(value) = self.take(name) else { return Ok(None) };
+        let Json::List(values) = value else { return Err(wrong(name, "a list")) };
+        let entry = |value| match value {
+            Json::Text(text) => Ok(Entry::Text(text)),
+            Json::Map(fields) => Ok(Entry::Object(fields)),
+            _ => Err(wrong(name, "a list of texts and objects")),
+        };
+        values.into_iter().map(entry).collect::<Result<_, _>>().map(Some)
     }
 
     /// An object of whole numbers; `None` stands for a value that is something else.

@@ -7,6 +7,8 @@ mod answers;
 mod caller;
 mod catalogue;
 pub mod contract;
+mod csv;
+mod esims;
 mod feed;
 mod front;
 mod health;

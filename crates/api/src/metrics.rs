@@ -3,10 +3,10 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use app::Store;
+use app::App;
 use prometheus::{
-    Encoder, HistogramOpts, HistogramVec, IntCounter, IntCounterVec, IntGauge, Opts, Registry,
-    TextEncoder,
+    Encoder, HistogramOpts, HistogramVec, IntCounter, IntCounterVec, IntGauge, IntGaugeVec, Opts,
+    Registry, TextEncoder,
 };
 
 /// The counters of one node.
@@ -15,6 +15,7 @@ pub(crate) struct Metrics {
     requests: IntCounterVec,
     seconds: HistogramVec,
     waiting: IntGauge,
+    stock: IntGaugeVec,
     /// Each with the counter of the store it follows.
     of_store: Vec<(IntCounter, Read)>,
 }
@@ -47,6 +48,11 @@ impl Metrics {
         .expect("a well-formed metric");
         let waiting = IntGauge::new("tern_store_writes_waiting", "Writes that wait now.")
             .expect("a well-formed metric");
+        let stock = IntGaugeVec::new(
+            Opts::new("tern_stock_free", "Free eSIM profiles when they were last counted."),
+            &["mode", "profile"],
+        )
+        .expect("a well-formed metric");
         let of_store: Vec<_> = FROM_STORE
             .into_iter()
             .map(|(name, help, read)| {
@@ -57,10 +63,11 @@ impl Metrics {
         registry.register(Box::new(requests.clone())).expect(taken);
         registry.register(Box::new(seconds.clone())).expect(taken);
         registry.register(Box::new(waiting.clone())).expect(taken);
+        registry.register(Box::new(stock.clone())).expect(taken);
         for (counter, _) in &of_store {
             registry.register(Box::new(counter.clone())).expect(taken);
         }
-        Self { registry, requests, seconds, waiting, of_store }
+        Self { registry, requests, seconds, waiting, stock, of_store }
     }
 
     /// Counts a request; the labels are version, route, method and status.
@@ -69,7 +76,11 @@ impl Metrics {
         self.seconds.with_label_values(&labels[..2]).observe(time.as_secs_f64());
     }
 
-    pub(crate) fn page(&self, store: &Store) -> String {
+    pub(crate) fn page(&self, app: &App) -> String {
+        let store = app.store();
+        for (mode, profile, free) in app.stock_levels() {
+            self.stock.with_label_values(&[mode.name(), &profile]).set(free);
+        }
         self.waiting.set(i64::try_from(store.waiting()).unwrap_or(i64::MAX));
         for (counter, read) in &self.of_store {
             let now = read(store.stats()).load(Ordering::Relaxed);

@@ -2,6 +2,7 @@
 
 pub(crate) mod audit;
 pub(crate) mod catalogue;
+pub(crate) mod esims;
 pub(crate) mod grants;
 pub(crate) mod jobs;
 pub(crate) mod keys;
@@ -9,6 +10,7 @@ pub(crate) mod money;
 pub(crate) mod organisations;
 pub(crate) mod statement;
 pub(crate) mod stock;
+pub(crate) mod usage;
 pub(crate) mod users;
 
 use axum::extract::{FromRequestParts, RawPathParams};

@@ -6,8 +6,8 @@ use app::orders::{Codes, Command, Error, Filter, Intent, Line, Processing, SortB
 use axum::extract::State;
 use axum::response::{IntoResponse, Response};
 use domain::filter::Direction;
+use domain::limits;
 use domain::order::Target;
-use domain::{Iccid, limits};
 use http::StatusCode;
 use serde::Serialize;
 
@@ -19,7 +19,7 @@ use crate::caller::By;
 use crate::front::{Exchange, Repeatable};
 use crate::json::{Count, Fields, ok};
 use crate::lists::{self, Paging};
-use crate::path::Named;
+use crate::path::{Named, iccid};
 use crate::problem::Problem;
 use crate::query::Query;
 use crate::versions::Change;
@@ -186,11 +186,6 @@ fn line(item: &mut Fields) -> Result<Line, Problem> {
         iccids: iccids.collect::<Result<_, _>>()?,
         allow_reassign: item.boolean("allowReassign")?.unwrap_or(false),
     })
-}
-
-/// An ICCID as it was sent.
-pub(crate) fn iccid(text: &str) -> Result<Iccid, Problem> {
-    Iccid::parse(text).map_err(|_| Problem::bad_request("invalid-iccid", "invalid iccid"))
 }
 
 /// Nobody has branding profiles yet, so every one is unknown.

@@ -13,10 +13,12 @@ pub(crate) struct Problem {
     pub(crate) code: &'static str,
     pub(crate) message: Cow<'static, str>,
     pub(crate) cause: Option<String>,
+    /// Seconds after which to try again, for those who must wait.
+    pub(crate) retry_after: u16,
 }
 
 /// How long to wait before trying again, for those who must.
-const RETRY_AFTER_SECONDS: &str = "1";
+const RETRY_AFTER_SECONDS: u16 = 1;
 
 impl Problem {
     pub(crate) fn new(
@@ -24,7 +26,13 @@ impl Problem {
         code: &'static str,
         message: impl Into<Cow<'static, str>>,
     ) -> Self {
-        Self { status, code, message: message.into(), cause: None }
+        Self {
+            status,
+            code,
+            message: message.into(),
+            cause: None,
+            retry_after: RETRY_AFTER_SECONDS,
+        }
     }
 
     pub(crate) fn bad_request(code: &'static str, message: impl Into<Cow<'static, str>>) -> Self {
@@ -72,6 +80,12 @@ impl Problem {
         Self::new(status, "internal", "internal server error").because(why)
     }
 
+    /// To be tried again after so many seconds.
+    pub(crate) fn after(mut self, seconds: u16) -> Self {
+        self.retry_after = seconds;
+        self
+    }
+
     fn because(mut self, why: impl Into<String>) -> Self {
         self.cause = Some(why.into());
         self
@@ -111,7 +125,7 @@ impl IntoResponse for Problem {
         headers.insert("x-error-code", HeaderValue::from_static(self.code));
         let waits = [StatusCode::SERVICE_UNAVAILABLE, StatusCode::TOO_MANY_REQUESTS];
         if waits.contains(&self.status) {
-            headers.insert(header::RETRY_AFTER, HeaderValue::from_static(RETRY_AFTER_SECONDS));
+            headers.insert(header::RETRY_AFTER, HeaderValue::from(self.retry_after));
         }
         response.extensions_mut().insert(Cause(self.cause));
         response

@@ -31,6 +31,17 @@ impl Query {
         named.map(|(_, value)| value.as_str())
     }
 
+    /// Whether a name was given, with or without a value.
+    pub(crate) fn has(&self, name: &str) -> bool {
+        self.0.iter().any(|(key, _)| key == name)
+    }
+
+    /// The same with one value more.
+    pub(crate) fn with(mut self, name: &str, value: &str) -> Self {
+        self.0.push((name.to_owned(), value.to_owned()));
+        self
+    }
+
     /// Everything but the key, in one text: the same for the same question, and for no other, since
     /// no name and no value holds a NUL.
     pub(crate) fn canonical(&self) -> String {

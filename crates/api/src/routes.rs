@@ -1,23 +1,63 @@
 //! The one list of all operations. A router per version is built from it by leaving out what that
 //! version does not have; the contract's files are held against it by a test.
 
+use std::collections::BTreeSet;
+
 use axum::Router;
 use axum::extract::{MatchedPath, Request, State};
+use axum::middleware::map_response;
 use axum::response::{IntoResponse, Response};
-use axum::routing::{MethodRouter, delete, get, patch, post};
-use http::Method;
+use axum::routing::{MethodRouter, any, delete, get, patch, post, put};
+use http::{HeaderValue, Method};
 
 use crate::front::NoteRoute;
 use crate::problem::Problem;
+use crate::sandbox::phone;
 use crate::versions::{Change, Version};
-use crate::{Api, account, catalogue, feed, inventory, operator, orders, sandbox, topup};
+use crate::{Api, account, catalogue, esims, feed, inventory, operator, orders, sandbox, topup};
 
 /// An operation: where it lives and what answers.
 struct Route {
     method: Method,
     path: &'static str,
     since: Change,
+    /// What made it go away again.
+    until: Option<Change>,
+    /// What made another one the better choice.
+    deprecated: Option<Change>,
     mount: fn() -> MethodRouter<Api>,
+}
+
+impl Route {
+    const fn until(mut self, change: Change) -> Self {
+        self.until = Some(change);
+        self
+    }
+
+    const fn deprecated(mut self, change: Change) -> Self {
+        self.deprecated = Some(change);
+        self
+    }
+
+    fn is_in(&self, version: Version) -> bool {
+        self.since.seen_by(version) && !self.until.is_some_and(|gone| gone.seen_by(version))
+    }
+
+    fn mounted(&self, version: Version) -> MethodRouter<Api> {
+        let router = (self.mount)();
+        if self.deprecated.is_some_and(|change| change.seen_by(version)) {
+            return router.route_layer(map_response(mark_deprecated));
+        }
+        router
+    }
+}
+
+/// Since when operations are deprecated that another one has replaced.
+const DEPRECATED_AT: &str = "@1704067200";
+
+async fn mark_deprecated(mut response: Response) -> Response {
+    response.headers_mut().insert("deprecation", HeaderValue::from_static(DEPRECATED_AT));
+    response
 }
 
 const fn route(
@@ -26,7 +66,7 @@ const fn route(
     since: Change,
     mount: fn() -> MethodRouter<Api>,
 ) -> Route {
-    Route { method, path, since, mount }
+    Route { method, path, since, until: None, deprecated: None, mount }
 }
 
 /// The interface, v2.0 to v2.5.
@@ -44,6 +84,61 @@ const INTERFACE: &[Route] = &[
     route(Method::GET, "/orders/{orderReference}", Change::FirstRelease, || get(orders::show)),
     route(Method::GET, "/inventory", Change::Inventory, || get(inventory::list)),
     route(Method::POST, "/inventory/refund", Change::Inventory, || post(inventory::refund)),
+    route(Method::GET, "/esims", Change::FirstRelease, || get(esims::list)),
+    route(Method::PUT, "/esims", Change::EsimCare, || put(esims::update)),
+    route(Method::POST, "/esims/apply", Change::Apply, || post(esims::apply)),
+    route(Method::GET, "/esims/assignments", Change::InstallData, || get(esims::assignments)),
+    route(Method::GET, "/esims/qr/{reference}", Change::Apply, || get(esims::pictures))
+        .deprecated(Change::InstallData),
+    route(Method::GET, "/esims/csv/{reference}", Change::Apply, || get(esims::table))
+        .deprecated(Change::InstallData),
+    route(Method::GET, "/esims/{iccid}", Change::FirstRelease, || get(esims::show)),
+    route(Method::DELETE, "/esims/{iccid}", Change::SuspendAndDelete, || delete(esims::remove)),
+    route(Method::GET, "/esims/{iccid}/qr", Change::FirstRelease, || get(esims::picture)),
+    route(Method::GET, "/esims/{iccid}/history", Change::EsimCare, || get(esims::history)),
+    route(Method::GET, "/esims/{iccid}/refresh", Change::EsimCare, || get(esims::refresh)),
+    route(Method::GET, "/esims/{iccid}/location", Change::EsimCare, || get(esims::location)),
+    route(Method::GET, "/esims/{iccid}/compatible/{bundle}", Change::Compatible, || {
+        get(esims::compatible)
+    }),
+    route(Method::POST, "/esims/{iccid}/sms", Change::FirstRelease, || post(esims::send_sms)),
+    route(Method::GET, "/esims/{iccid}/suspend", Change::SuspendAndDelete, || {
+        get(esims::suspended)
+    }),
+    route(Method::POST, "/esims/{iccid}/suspend", Change::SuspendAndDelete, || {
+        post(esims::suspend)
+    }),
+    route(Method::GET, "/esims/{iccid}/bundles", Change::FirstRelease, || get(esims::bundles)),
+    route(Method::POST, "/esims/{iccid}/bundles", Change::FirstRelease, || {
+        post(esims::apply_to_one)
+    })
+    .deprecated(Change::Apply),
+    route(Method::GET, "/esims/{iccid}/bundles/{name}", Change::FirstRelease, || {
+        get(esims::bundle)
+    }),
+    route(Method::DELETE, "/esims/{iccid}/bundles/{name}", Change::FirstRelease, || {
+        delete(esims::revoke_by_name)
+    }),
+    route(
+        Method::DELETE,
+        "/esims/{iccid}/bundles/{name}/offers/{offerId}",
+        Change::FirstRelease,
+        || delete(esims::revoke_by_id),
+    )
+    .until(Change::AssignmentsNotOffers),
+    route(
+        Method::DELETE,
+        "/esims/{iccid}/bundles/{name}/applications/{assignmentId}",
+        Change::AssignmentsNotOffers,
+        || delete(esims::revoke_by_id),
+    )
+    .deprecated(Change::RevokeByAssignment),
+    route(
+        Method::DELETE,
+        "/esims/{iccid}/bundles/{name}/assignments/{assignmentId}",
+        Change::RevokeByAssignment,
+        || delete(esims::revoke_by_id),
+    ),
 ];
 
 /// Ours, for resellers.
@@ -99,6 +194,13 @@ const OPERATOR: &[Route] = &[
     route(Method::POST, "/catalogue", Change::FirstRelease, || post(operator::catalogue::import)),
     route(Method::GET, "/stock", Change::FirstRelease, || get(operator::stock::show)),
     route(Method::POST, "/stock", Change::FirstRelease, || post(operator::stock::import)),
+    route(Method::POST, "/usage", Change::FirstRelease, || post(operator::usage::take)),
+    route(Method::POST, "/esims/{iccid}/suspend", Change::FirstRelease, || {
+        post(operator::esims::suspend)
+    }),
+    route(Method::POST, "/esims/{iccid}/deactivate", Change::FirstRelease, || {
+        post(operator::esims::deactivate)
+    }),
     route(Method::GET, "/jobs", Change::FirstRelease, || get(operator::jobs::list)),
     route(Method::POST, "/jobs/{id}/retry", Change::FirstRelease, || post(operator::jobs::retry)),
     route(Method::GET, "/audit", Change::FirstRelease, || get(operator::audit::list)),
@@ -111,6 +213,12 @@ const SANDBOX: &[Route] = &[
     route(Method::POST, "/card", Change::FirstRelease, || post(sandbox::card)),
     route(Method::POST, "/settle", Change::FirstRelease, || post(sandbox::settle)),
     route(Method::POST, "/hold", Change::FirstRelease, || post(sandbox::hold)),
+    route(Method::POST, "/esims/{iccid}/install", Change::FirstRelease, || post(phone::install)),
+    route(Method::POST, "/esims/{iccid}/remove", Change::FirstRelease, || post(phone::remove)),
+    route(Method::POST, "/esims/{iccid}/attach", Change::FirstRelease, || post(phone::attach)),
+    route(Method::POST, "/esims/{iccid}/use", Change::FirstRelease, || post(phone::use_data)),
+    route(Method::POST, "/esims/{iccid}/msisdn", Change::FirstRelease, || post(phone::number)),
+    route(Method::GET, "/esims/{iccid}/messages", Change::FirstRelease, || get(phone::messages)),
 ];
 
 /// A group of operations under one prefix, described by one document of the contract.
@@ -171,7 +279,14 @@ impl Surface {
     }
 
     fn routes(self) -> impl Iterator<Item = &'static Route> {
-        self.table().iter().filter(move |route| route.since.seen_by(self.version()))
+        self.table().iter().filter(move |route| route.is_in(self.version()))
+    }
+
+    /// Paths that only other versions have. They are fixed names there, so that none of them is
+    /// read as a parameter here.
+    fn paths_elsewhere(self) -> BTreeSet<&'static str> {
+        let here: BTreeSet<_> = self.routes().map(|route| route.path).collect();
+        self.table().iter().map(|route| route.path).filter(|path| !here.contains(path)).collect()
     }
 }
 
@@ -201,7 +316,12 @@ pub(crate) fn router(api: &Api) -> Router {
         for prefix in surface.prefixes() {
             let mut router = Router::new();
             for route in surface.routes() {
-                router = router.route(&full_path(prefix, route.path), (route.mount)());
+                let mounted = route.mounted(surface.version());
+                router = router.route(&full_path(prefix, route.path), mounted);
+            }
+            for path in surface.paths_elsewhere() {
+                let nothing = any(|| async { Problem::unknown_route() });
+                router = router.route(&full_path(prefix, path), nothing);
             }
             let refuse = move |State(_): State<Api>, request: Request| async move {
                 other_method(surface, prefix, &request)

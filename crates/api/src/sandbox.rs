@@ -1,4 +1,6 @@
-//! The sandbox: an organisation's own clock.
+//! The sandbox: an organisation's own clock, card and phones.
+
+pub(crate) mod phone;
 
 use app::sandbox::Error;
 use axum::extract::State;

@@ -10,7 +10,7 @@ use flate2::write::DeflateEncoder;
 use store::Sealed;
 
 use crate::vault::Vault;
-use crate::{inventory, orders, topup};
+use crate::{esims, inventory, orders, topup};
 
 /// An answer as it goes out.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -31,6 +31,14 @@ pub trait Answers: Send + Sync {
     fn order(&self, form: &str, outcome: &orders::Outcome) -> Answer;
     /// What a refund came to.
     fn refund(&self, form: &str, refund: inventory::Refund) -> Answer;
+    /// What became of an apply.
+    fn apply(&self, form: &str, outcome: &esims::apply::Outcome) -> Answer;
+    /// What a revoke came to.
+    fn revoke(&self, form: &str, outcome: esims::revoke::Outcome) -> Answer;
+    /// What became of a change of an eSIM.
+    fn change(&self, form: &str, outcome: esims::change::Outcome) -> Answer;
+    /// What became of a text message.
+    fn sms(&self, form: &str, outcome: esims::sms::Outcome) -> Answer;
 }
 
 impl Answer {

@@ -107,6 +107,16 @@ impl Catalogue {
         self.countries.get(iso)
     }
 
+    /// The networks of a country.
+    pub fn networks_of(&self, iso: &str) -> &[Network] {
+        self.networks.get(iso).map_or(&[], Vec::as_slice)
+    }
+
+    /// A network by its TADIG code, looked for where it is said to be.
+    pub fn network(&self, iso: &str, tadig: &str) -> Option<&Network> {
+        self.networks_of(iso).iter().find(|network| network.tadig == tadig)
+    }
+
     /// Countries with their networks, by name.
     pub fn networks(&self) -> Vec<(&Country, &[Network])> {
         let mut all: Vec<_> = self

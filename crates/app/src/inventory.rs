@@ -6,7 +6,7 @@ use std::sync::Arc;
 use domain::inventory::{Lot, Move};
 use domain::ledger::{Account, Kind};
 use domain::order::{Item, ItemKind, Order, REFUNDED, Status, Target};
-use domain::{BundleName, JobId, OrderId, OrgId, Timestamp, limits};
+use domain::{BundleName, JobId, OrgId, Organisation, Timestamp, limits};
 use store::jobs::Job;
 use store::lots::{self, Cause};
 use store::{StoreError, Tx, heads, orders, organisations};
@@ -14,8 +14,8 @@ use store::{StoreError, Tx, heads, orders, organisations};
 use crate::catalogue::Catalogue;
 use crate::credit::{self, Purse};
 use crate::idempotency::{self, Request};
+use crate::ids::Ids;
 use crate::jobs::{LOT_EXPIRY, Verdict};
-use crate::orders::random_uuid;
 use crate::organisations::own;
 use crate::{Actor, Answer, App, Caller};
 
@@ -91,19 +91,11 @@ impl App {
         source_ip: String,
         request: &Request,
     ) -> Result<Answer, Error> {
-        let (app, org, draft) = (self.clone(), caller.org(), self.refund_draft(source_ip));
-        let write = move |tx: &mut Tx<'_>| app.give_back(tx, org, (usage, quantity), &draft);
+        let (app, org, ids) = (self.clone(), caller.org(), self.ids());
+        let write = move |tx: &mut Tx<'_>| {
+            app.give_back(tx, org, (usage, quantity), (&source_ip, &mut ids.clone()))
+        };
         self.once(org, request, write, |answers, form, refund| answers.refund(form, *refund)).await
-    }
-
-    fn refund_draft(&self, source_ip: String) -> RefundDraft {
-        RefundDraft {
-            source_ip,
-            order: self.order_id(),
-            reference: random_uuid(self.rt().random()),
-            event: self.event_id(),
-            now: self.now(),
-        }
     }
 
     fn give_back(
@@ -111,41 +103,57 @@ impl App {
         tx: &mut Tx<'_>,
         org: OrgId,
         (usage, quantity): (i64, i64),
-        draft: &RefundDraft,
+        (source_ip, ids): (&str, &mut Ids),
     ) -> Result<Refund, Error> {
         if quantity < 1 {
             return Ok(Refund::Quantity);
         }
-        let (organisation, clock) = own(tx, org, draft.now)?;
+        let (organisation, clock) = own(tx, org, ids.now)?;
         let Some(lot) = lots::find(tx, org, usage)? else { return Ok(Refund::UnknownUsage) };
         if lot.cost_nothing() || !lot.is_refundable(organisation.settings.refund_days, clock) {
             return Ok(Refund::NotRefundable);
         }
-        let cause = Cause { kind: Move::Refunded, reference: &draft.reference, at: clock };
-        if quantity > lot.remaining || !lots::take(tx, org, usage, quantity, cause)? {
+        if quantity > lot.remaining {
             return Ok(Refund::ExceedsRemaining);
+        }
+        self.pay_back(tx, (&organisation, clock), (&lot, quantity), (source_ip, ids))?;
+        Ok(Refund::Done)
+    }
+
+    /// Pays units of a lot back that are in the inventory, and makes the order that says so.
+    pub(crate) fn pay_back(
+        &self,
+        tx: &mut Tx<'_>,
+        (organisation, clock): (&Organisation, Timestamp),
+        (lot, quantity): (&Lot, i64),
+        (source_ip, ids): (&str, &mut Ids),
+    ) -> Result<(), StoreError> {
+        let reference = ids.reference();
+        let cause = Cause { kind: Move::Refunded, reference: &reference, at: clock };
+        if !lots::take(tx, organisation.id, lot.id, quantity, cause)? {
+            return Err(StoreError::Refused("a refund of more than there is".into()));
         }
         let refund = lot.refund(quantity);
         if refund.amount > 0 {
             let back = credit::Back { test_credit: refund.test_credit, spent_at: lot.bought_at };
             let mut moved = vec![(Account::Refunds, -refund.amount)];
             moved.extend(credit::returned(tx, refund.amount, back, clock)?);
-            let cause = (Kind::Refund, draft.reference.as_str());
-            credit::post(tx, clock, cause, &moved)?;
+            credit::post(tx, clock, (Kind::Refund, &reference), &moved)?;
         }
         let order = Order {
-            id: draft.order,
-            org,
-            reference: draft.reference.clone(),
+            id: ids.order(),
+            org: organisation.id,
+            reference,
             status: Status::Completed,
             status_message: REFUNDED.to_owned(),
             target: Target::Nowhere,
             total: refund.amount,
             test_credit: refund.test_credit,
             running_balance: Purse::of(tx, clock)?.total(),
-            source_ip: draft.source_ip.clone(),
+            source_ip: source_ip.to_owned(),
             created_at: clock,
             finished_at: Some(clock),
+            is_listed: true,
         };
         let item = Item {
             kind: ItemKind::BundleRefund,
@@ -156,8 +164,19 @@ impl App {
             allow_reassign: false,
         };
         orders::insert(tx, &order, &[item])?;
-        self.tell_order(tx, draft.event, &order, organisation.currency)?;
-        Ok(Refund::Done)
+        self.tell_order(tx, ids.event(), &order, organisation.currency)
+    }
+
+    /// Puts units back into the inventory that were taken from a lot.
+    pub(crate) fn return_units(
+        tx: &mut Tx<'_>,
+        (org, id): (OrgId, i64),
+        units: i64,
+        (cause, ids): (Cause<'_>, &mut Ids),
+    ) -> Result<(), StoreError> {
+        let Some(lot) = lots::find(tx, org, id)? else { return Ok(()) };
+        lots::put_back(tx, (org, id), units, cause)?;
+        App::expire_by(tx, ids.job(), lot.expires_at, ids.now)
     }
 
     /// Gives an organisation bundles for nothing.
@@ -225,14 +244,6 @@ impl App {
         }
         Ok(ids)
     }
-}
-
-struct RefundDraft {
-    source_ip: String,
-    order: OrderId,
-    reference: String,
-    event: domain::EventId,
-    now: Timestamp,
 }
 
 /// The job: units that nobody used expire. One per organisation, due when its next lot expires.

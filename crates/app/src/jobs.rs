@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
+use domain::ports::network::Network;
 use domain::{JobId, Mode, OrgId, Timestamp, limits};
 pub use store::jobs::Job;
 use store::jobs::{self, Due};
@@ -13,13 +14,17 @@ use store::sql::Dialect;
 use store::{Rt, StoreError, Tx};
 use tokio::sync::{Notify, oneshot};
 
-use crate::{Actor, App, credit, inventory, orders, topup};
+use crate::{Actor, App, credit, esims, inventory, orders, topup};
 
 /// Kinds of work.
 pub(crate) const CHARGE: &str = "charge";
 pub(crate) const TEST_CREDIT_EXPIRY: &str = "test-credit-expiry";
 pub(crate) const ORDER: &str = "order";
 pub(crate) const LOT_EXPIRY: &str = "lot-expiry";
+pub(crate) const ESIM: &str = "esim";
+pub(crate) const NETWORK: &str = "network";
+pub(crate) const REFRESH: &str = "refresh";
+pub(crate) const SMS: &str = "sms";
 
 /// How an attempt ended.
 pub(crate) enum Verdict {
@@ -197,6 +202,10 @@ impl App {
             TEST_CREDIT_EXPIRY => credit::expire(self, job).await,
             ORDER => orders::process::work(self, job).await,
             LOT_EXPIRY => inventory::expire(self, job).await,
+            ESIM => esims::due::work(self, job).await,
+            NETWORK => esims::network::tell(self, job).await,
+            REFRESH => esims::network::refresh(self, job).await,
+            SMS => esims::sms::work(self, job).await,
             other => Ok(Verdict::Dead(format!("no work of kind {other} is known"))),
         };
         let outcome = match verdict {
@@ -398,6 +407,15 @@ impl App {
             .await?;
         self.work().wake();
         Ok(())
+    }
+
+    /// The network outside, where there is one. That of sandbox organisations is built in: it does
+    /// what our own tables say, so nobody needs to tell it.
+    pub(crate) fn network(&self, mode: Mode) -> Option<std::sync::Arc<dyn Network>> {
+        match mode {
+            Mode::Sandbox => None,
+            Mode::Live => self.ports().live_network.clone(),
+        }
     }
 
     pub(crate) fn payments(

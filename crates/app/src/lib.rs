@@ -10,19 +10,23 @@ pub mod audit;
 pub mod catalogue;
 pub mod credit;
 pub mod demo;
+pub mod esims;
 pub mod events;
 pub mod house;
 pub mod idempotency;
+mod ids;
 pub mod inventory;
 pub mod jobs;
 pub mod keys;
 pub mod orders;
 pub mod organisations;
 pub mod password;
+pub mod qr;
 pub mod sandbox;
 pub mod statement;
 pub mod stock;
 pub mod topup;
+pub mod usage;
 pub mod users;
 pub mod vault;
 pub mod verify;
@@ -31,7 +35,9 @@ use std::sync::Arc;
 
 use domain::event::Forms;
 use domain::ledger::Account;
+use domain::ports::network::Network;
 use domain::ports::payments::Payments;
+use domain::ports::sms::Sms;
 use domain::{AuditId, Currency, EventId, JobId, KeyId, Money, OrderId, OrgId, Timestamp, UserId};
 pub use store::sql::Stats;
 pub use store::{Database, Rt, Store, StoreError};
@@ -53,6 +59,8 @@ struct Inner {
     shelf: catalogue::Cache,
     ports: Ports,
     work: jobs::Work,
+    levels: stock::Levels,
+    remembered: esims::remembered::Remembered,
 }
 
 /// What the service needs from outside: the world, and how answers are written.
@@ -62,6 +70,10 @@ pub struct Ports {
     pub test_payments: Arc<dyn Payments>,
     /// Charges the cards of live ones, where there is a provider.
     pub live_payments: Option<Arc<dyn Payments>>,
+    /// Tells the network of live organisations what their eSIMs may do, where there is one.
+    pub live_network: Option<Arc<dyn Network>>,
+    /// Sends text messages of live organisations, where there is a centre.
+    pub live_sms: Option<Arc<dyn Sms>>,
     /// Writes events as receivers know them.
     pub forms: Arc<dyn Forms>,
     /// Writes answers that are kept, in the form whoever asked wants.
@@ -95,7 +107,10 @@ impl App {
         let access = access::Cache::default();
         let shelf = catalogue::Cache::default();
         let work = jobs::Work::new(&rt);
-        Ok(Self(Arc::new(Inner { store, rt, vault, access, shelf, ports, work })))
+        let levels = stock::Levels::default();
+        let remembered = esims::remembered::Remembered::default();
+        let inner = Inner { store, rt, vault, access, shelf, ports, work, levels, remembered };
+        Ok(Self(Arc::new(inner)))
     }
 
     /// The store.
@@ -118,6 +133,14 @@ impl App {
 
     pub(crate) fn work(&self) -> &jobs::Work {
         &self.0.work
+    }
+
+    pub(crate) fn levels(&self) -> &stock::Levels {
+        &self.0.levels
+    }
+
+    pub(crate) fn remembered(&self) -> &esims::remembered::Remembered {
+        &self.0.remembered
     }
 
     pub(crate) fn access(&self) -> &access::Cache {

@@ -1,12 +1,13 @@
 //! Orders: seen one by one, as a list, and as a receipt. Placing them is in `buy`, finishing the
 //! large ones in `process`.
 
-mod buy;
+pub(crate) mod buy;
 mod plan;
 pub(crate) mod process;
 
 use std::collections::HashMap;
 
+use domain::esim::InstallCode;
 use domain::filter::{Direction, Page, TextTest};
 pub use domain::order::{Assigned, Item, ItemKind, Order, Status, Target};
 use domain::{Currency, Iccid, Organisation};
@@ -14,7 +15,6 @@ pub use store::orders::{Filter as StoredFilter, SortBy};
 use store::{StoreError, Tx, assignments, esims, orders, organisations};
 
 pub use self::buy::{Command, Error, Intent, Line, Outcome, Processing, Refusal, Validated};
-use crate::stock::InstallCode;
 use crate::{App, Caller};
 
 /// An order with everything that belongs to it.
@@ -94,7 +94,8 @@ impl App {
         let currency = caller.market().currency;
         self.store()
             .read(move |tx| {
-                let found = orders::find(tx, org, &reference)?.into_iter().collect();
+                let found = orders::find(tx, org, &reference)?;
+                let found = found.into_iter().filter(|order| order.is_listed).collect();
                 Ok(app.shown(tx, found, currency, codes)?.pop())
             })
             .await

@@ -1,10 +1,13 @@
 //! The stock of profiles: brought by the operator, line by line, safe to repeat.
 
 use std::collections::HashSet;
+use std::sync::{Mutex, PoisonError};
 
+use domain::esim::InstallCode;
 use domain::stock::{Line, NewProfile, Secrets};
 use domain::{Iccid, Mode, OrgId, Secret, limits};
-use store::esims::{self, Install, NewEsim};
+use store::esims::Install;
+use store::profiles::{self, NewEsim};
 use store::{Sealed, StoreError};
 
 use crate::{Actor, App};
@@ -40,17 +43,6 @@ pub enum Error {
     /// The database.
     #[error(transparent)]
     Store(#[from] StoreError),
-}
-
-/// What is needed to install an eSIM.
-#[derive(Debug, Clone)]
-pub struct InstallCode {
-    /// Its number.
-    pub iccid: Iccid,
-    /// Names it on its installation server.
-    pub matching_id: Secret<String>,
-    /// The installation server.
-    pub smdp_address: String,
 }
 
 impl App {
@@ -109,13 +101,13 @@ impl App {
         let act = self.act(actor, "stock.import");
         self.store()
             .write(OrgId::HOUSE, move |tx| {
-                let added = esims::import(tx, mode, &profiles, act.at)?;
+                let added = profiles::import(tx, mode, &profiles, act.at)?;
                 if !added.is_empty() {
                     act.note(tx, None, mode.name(), &format!("{} profiles", added.len()))?;
                 }
                 let all: Vec<_> = profiles.iter().map(|profile| profile.iccid.clone()).collect();
                 let elsewhere = if added.len() < all.len() {
-                    esims::of_other_mode(tx, mode, &all)?
+                    profiles::of_other_mode(tx, mode, &all)?
                 } else {
                     Vec::new()
                 };
@@ -127,7 +119,22 @@ impl App {
 
     /// How many profiles are left, by mode and profile.
     pub async fn stock(&self) -> Result<Vec<(Mode, String, i64)>, StoreError> {
-        self.store().read(esims::free).await
+        self.store().read(profiles::free).await
+    }
+
+    /// Counts the stock now and then, for monitoring, and says when some of it runs low.
+    pub async fn watch_stock(self) {
+        loop {
+            if let Ok(counted) = self.stock().await {
+                self.levels().put(counted);
+            }
+            self.rt().sleep(limits::STOCK_LOOK).await;
+        }
+    }
+
+    /// The stock as it was last counted; what has run out is there with nothing.
+    pub fn stock_levels(&self) -> Vec<(Mode, String, i64)> {
+        self.levels().all()
     }
 
     fn sealed_profile(&self, profile: NewProfile) -> NewEsim {
@@ -154,12 +161,52 @@ impl App {
         installs: Vec<Install>,
     ) -> Result<Vec<InstallCode>, StoreError> {
         let open = |install: Install| {
-            let Install { iccid, smdp_address, sealed } = install;
+            let Install { iccid, smdp_address, sealed, .. } = install;
             let matching_id = self.secrets(&iccid, &sealed)?.matching_id;
             Ok(InstallCode { iccid, matching_id, smdp_address })
         };
         installs.into_iter().map(open).collect()
     }
+}
+
+/// The stock as it was last counted.
+#[derive(Default)]
+pub(crate) struct Levels(Mutex<Vec<(Mode, String, i64)>>);
+
+impl Levels {
+    /// What is not among it has run out.
+    fn put(&self, mut counted: Vec<(Mode, String, i64)>) {
+        let mut levels = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        for (mode, profile, was) in levels.iter() {
+            let found = counted.iter().find(|(m, p, _)| (m, p) == (mode, profile));
+            let free = found.map_or(0, |(.., free)| *free);
+            if free < limits::STOCK_LOW && *was >= limits::STOCK_LOW {
+                low(*mode, profile, free);
+            }
+            if found.is_none() {
+                counted.push((*mode, profile.clone(), 0));
+            }
+        }
+        let known = |mode: &Mode, profile: &String| {
+            levels.iter().any(|(m, p, _)| (m, p) == (mode, profile))
+        };
+        for (mode, profile, free) in &counted {
+            if *free < limits::STOCK_LOW && !known(mode, profile) {
+                low(*mode, profile, *free);
+            }
+        }
+        *levels = counted;
+    }
+
+    fn all(&self) -> Vec<(Mode, String, i64)> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+}
+
+fn low(mode: Mode, profile: &str, free: i64) {
+    let mode = mode.name();
+    let text = "the stock of eSIM profiles runs low; bring more with `tern stock import`";
+    tracing::warn!(mode, profile, free, "{text}");
 }
 
 /// Bound into the seal of a profile's secrets. Not the organisation: the profile changes hands.

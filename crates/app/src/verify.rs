@@ -1,5 +1,7 @@
-//! Adds everything up again: the chain, the sums, the balances, the lots. Needs the database only.
+//! Adds everything up again: the chain, the sums, the balances, the lots, what is on eSIMs. Needs
+//! the database only.
 
+mod esims;
 mod lots;
 
 use domain::ledger::{Account, balanced, read_postings};
@@ -51,7 +53,8 @@ async fn verify_one(
         }
     }
     sum.compare(org, head, &mut report.faults);
-    lots::verify(store, org, &mut report.faults).await
+    lots::verify(store, org, &mut report.faults).await?;
+    esims::verify(store, org, &mut report.faults).await
 }
 
 /// The ledger of one organisation, recomputed so far.

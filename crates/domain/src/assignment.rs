@@ -3,13 +3,13 @@
 //! Pure and complete: time is told by [`Queue::advance`], use by [`Queue::rate`], and both say what
 //! changed. Nothing happens by itself; [`Queue::next_due`] says when to look again.
 
-use crate::Timestamp;
 use crate::catalogue::{Data, DurationUnit, Start};
+use crate::{Timestamp, limits};
 
 const DAY_MS: i64 = 24 * 3_600 * 1_000;
 const BYTES_PER_MB: i64 = 1_000_000;
-/// How long a bundle may wait on an eSIM before it lapses, from the contract.
-const WAIT_DAYS_MAX: i64 = 365;
+/// Percentages of a bundle whose use is worth an entry in the history, from the contract.
+const ALERTS: [i64; 4] = [1, 50, 80, 100];
 
 /// How far an assignment is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -96,8 +96,10 @@ pub struct Assignment {
     pub wanted_at: Option<Timestamp>,
     /// When it started.
     pub started_at: Option<Timestamp>,
-    /// When it ends.
+    /// When its time is over.
     pub ends_at: Option<Timestamp>,
+    /// When it was finished, which may be before.
+    pub ended_at: Option<Timestamp>,
     /// Bytes used of it.
     pub used: i64,
     /// Bytes used of an unlimited one on the day of `used_on`.
@@ -123,6 +125,25 @@ impl Assignment {
         }
         let used = if self.used_on == day(now) { self.used_that_day } else { 0 };
         (self.initial_bytes() - used).max(0)
+    }
+
+    /// Percentages of it that were passed since so much less of it was used.
+    pub fn alerts(&self, taken: i64) -> Vec<i64> {
+        if self.terms.data.is_unlimited() {
+            return Vec::new();
+        }
+        let share = |bytes: i64| i128::from(bytes) * 100;
+        let passed = |percent: &i64| {
+            let mark = i128::from(self.initial_bytes()) * i128::from(*percent);
+            share(self.used - taken) < mark && mark <= share(self.used)
+        };
+        ALERTS.into_iter().filter(passed).collect()
+    }
+
+    fn finish(&mut self, to: State, at: Timestamp) {
+        self.state = to;
+        // What was used up has ended then, not when its time is over.
+        self.ended_at.get_or_insert(at);
     }
 
     fn begin(&mut self, at: Timestamp) {
@@ -153,7 +174,7 @@ impl Assignment {
     }
 
     fn lapses_at(&self) -> Timestamp {
-        self.assigned_at.plus_ms(WAIT_DAYS_MAX * DAY_MS)
+        self.assigned_at.plus(limits::ASSIGNMENT_WAIT)
     }
 }
 
@@ -199,6 +220,11 @@ impl Queue {
         &self.0
     }
 
+    /// The one of that number.
+    pub fn get(&self, id: i64) -> Option<&Assignment> {
+        self.0.iter().find(|one| one.id == id)
+    }
+
     /// The one in use.
     pub fn active(&self) -> Option<&Assignment> {
         self.0.iter().find(|one| one.state == State::Active)
@@ -211,7 +237,7 @@ impl Queue {
             let one = &mut self.0[place];
             match to {
                 State::Active => one.begin(at),
-                to => one.state = to,
+                to => one.finish(to, at),
             }
             steps.push(Step { id: one.id, to, at });
         }
@@ -247,13 +273,22 @@ impl Queue {
         candidates.min_by_key(|(at, place, _)| (*at, *place))
     }
 
-    /// When the last one in use stopped being in use; it is kept with the one that did.
+    /// When the last one in use stopped being in use.
     fn free_since(&self) -> Option<Timestamp> {
-        let stopped = |one: &Assignment| match one.state {
+        let started = self.0.iter().filter(|one| one.started_at.is_some());
+        started.filter_map(|one| one.ended_at).max()
+    }
+
+    /// Since when everything that was ever on it is over; none while something is not.
+    pub fn idle_since(&self) -> Option<Timestamp> {
+        let over = |one: &Assignment| match one.state {
+            // Used up before its time, it is over when its time is.
             State::Expired => one.ends_at,
+            State::Revoked | State::Lapsed => one.ended_at.max(Some(one.assigned_at)),
             _ => None,
         };
-        self.0.iter().filter_map(stopped).max()
+        let ends: Option<Vec<_>> = self.0.iter().map(over).collect();
+        ends?.into_iter().max()
     }
 
     /// Charges data that was used at `used_at` and told of at `now`.
@@ -275,10 +310,9 @@ impl Queue {
             left -= taken;
             rated.charged.push((one.id, taken));
             if one.is_used_up() {
-                one.state = State::Depleted;
+                one.finish(State::Depleted, now);
                 rated.steps.push(Step { id: one.id, to: State::Depleted, at: now });
-                let next = self.advance_from(now);
-                rated.steps.extend(next);
+                rated.steps.extend(self.advance(now));
             }
         }
         rated.overshoot = left;
@@ -296,15 +330,6 @@ impl Queue {
         Some(place)
     }
 
-    /// After the one in use has ended at `now`: what starts by itself starts now, not before.
-    fn advance_from(&mut self, now: Timestamp) -> Vec<Step> {
-        let Some((_, place, to)) = self.start().filter(|(at, ..)| *at <= now) else {
-            return Vec::new();
-        };
-        self.0[place].begin(now);
-        vec![Step { id: self.0[place].id, to, at: now }]
-    }
-
     /// Takes an assignment off. Says what changed; nothing if it was over.
     pub fn revoke(&mut self, id: i64, now: Timestamp) -> Vec<Step> {
         let mut steps = self.advance(now);
@@ -312,12 +337,9 @@ impl Queue {
         else {
             return steps;
         };
-        let was_active = one.state == State::Active;
-        one.state = State::Revoked;
+        one.finish(State::Revoked, now);
         steps.push(Step { id, to: State::Revoked, at: now });
-        if was_active {
-            steps.extend(self.advance_from(now));
-        }
+        steps.extend(self.advance(now));
         steps
     }
 

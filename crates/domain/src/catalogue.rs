@@ -90,6 +90,14 @@ impl Data {
         }
     }
 
+    /// Megabytes a day at full speed and kilobits per second beyond; none where neither is.
+    pub fn daily(self) -> (Option<i64>, Option<i64>) {
+        match self {
+            Self::Megabytes(_) => (None, None),
+            Self::Unlimited { daily_mb, throttle_kbps } => (Some(daily_mb), Some(throttle_kbps)),
+        }
+    }
+
     /// Whether it is unlimited.
     pub fn is_unlimited(self) -> bool {
         matches!(self, Self::Unlimited { .. })
@@ -127,6 +135,21 @@ pub enum Start {
     Auto,
     /// At its first data use.
     FirstUse,
+}
+
+impl Start {
+    /// Its name.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Auto => "auto",
+            Self::FirstUse => "use",
+        }
+    }
+
+    /// The one of that name.
+    pub fn parse(text: &str) -> Option<Self> {
+        [Self::Auto, Self::FirstUse].into_iter().find(|start| start.name() == text)
+    }
 }
 
 /// Something a bundle holds, for people to read.

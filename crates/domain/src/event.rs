@@ -1,7 +1,30 @@
 //! Facts that others want to hear of.
 
 use crate::order::Status;
-use crate::{Money, Timestamp};
+use crate::{Iccid, Money, Msisdn, Timestamp};
+
+/// A bundle on an eSIM, as events tell of it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct InUse {
+    /// The number of the assignment.
+    pub id: i64,
+    /// Its reference.
+    pub reference: String,
+    /// The bundle.
+    pub name: String,
+    /// The same for people.
+    pub description: String,
+    /// What it started with, in bytes.
+    pub initial: i64,
+    /// What is left of that.
+    pub remaining: i64,
+    /// When it started.
+    pub started_at: Option<Timestamp>,
+    /// When its time is over.
+    pub ends_at: Option<Timestamp>,
+    /// Whether it has no end but that.
+    pub is_unlimited: bool,
+}
 
 /// A fact about an organisation, written in the transaction of its cause.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -40,6 +63,57 @@ pub enum Event {
         /// When it ended.
         at: Timestamp,
     },
+    /// Data was used.
+    Utilisation {
+        /// On which eSIM.
+        iccid: Iccid,
+        /// Of which bundle.
+        bundle: InUse,
+    },
+    /// Data was used on an eSIM for the first time.
+    FirstUse {
+        /// Which.
+        iccid: Iccid,
+        /// Of which bundle.
+        bundle: InUse,
+    },
+    /// An eSIM registered on a network for the first time.
+    FirstAttachment {
+        /// Which.
+        iccid: Iccid,
+    },
+    /// An eSIM registered in a country it has not been in for a while.
+    CountryChange {
+        /// Which.
+        iccid: Iccid,
+        /// ISO code of the country.
+        code: String,
+        /// Its name.
+        name: String,
+    },
+    /// A text message could not be delivered.
+    SmsFailed {
+        /// To which eSIM.
+        iccid: Iccid,
+        /// To which number.
+        msisdn: Msisdn,
+        /// When that was known.
+        at: Timestamp,
+    },
+    /// An idle eSIM is going to leave its organisation.
+    DeletionScheduled {
+        /// Which.
+        iccid: Iccid,
+        /// When this was decided.
+        at: Timestamp,
+    },
+    /// An eSIM has left its organisation.
+    Deleted {
+        /// Which.
+        iccid: Iccid,
+        /// When.
+        at: Timestamp,
+    },
 }
 
 impl Event {
@@ -51,6 +125,13 @@ impl Event {
             Self::Credit { .. } => "Credit",
             Self::Order { status: Status::Failed, .. } => "order.failed",
             Self::Order { .. } => "order.completed",
+            Self::Utilisation { .. } => "Utilisation",
+            Self::FirstUse { .. } => "FirstUse",
+            Self::FirstAttachment { .. } => "FirstAttachment",
+            Self::CountryChange { .. } => "CountryChange",
+            Self::SmsFailed { .. } => "SMSFailed",
+            Self::DeletionScheduled { .. } => "esim.deletion_scheduled",
+            Self::Deleted { .. } => "esim.deleted",
         }
     }
 }

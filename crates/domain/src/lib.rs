@@ -10,6 +10,7 @@ pub mod bundle_name;
 pub mod catalogue;
 pub mod contact;
 pub mod demo;
+pub mod esim;
 pub mod event;
 pub mod filter;
 pub mod hex;

@@ -176,6 +176,47 @@ pub const IMPORT_LINE_BYTES_MAX: usize = 64 * 1024;
 /// row has 16.
 pub const ROWS_PER_STATEMENT_MAX: usize = 256;
 
+// ── eSIMs ───────────────────────────────────────────────────────────────────────────────────────
+
+/// Bundles one apply may have, from the contract.
+pub const APPLY_BUNDLES_MAX: i64 = 1_000;
+/// How long a bundle may wait on an eSIM before it lapses, from the contract.
+pub const ASSIGNMENT_WAIT: Duration = Duration::from_hours(365 * 24);
+/// How long an eSIM with nothing left on it stays with its organisation, from the contract.
+pub const ESIM_IDLE: Duration = Duration::from_hours(365 * 24);
+/// How long before that it is announced, from the contract.
+pub const ESIM_NOTICE: Duration = Duration::from_hours(7 * 24);
+/// How long a country that was told of is not told of again, from the contract.
+pub const COUNTRY_AGAIN: Duration = Duration::from_hours(24);
+/// The owner's note on an eSIM, from the contract.
+pub const CUSTOMER_REF_CHARS_MAX: usize = 255;
+/// A text message, from the contract.
+pub const SMS_CHARS_MAX: usize = 160;
+/// Messages that the test centre shows of an eSIM.
+pub const MESSAGES_SHOWN: i64 = 100;
+/// eSIMs that a download reads at a time; what it sends next is all it holds.
+pub const DOWNLOAD_PAGE: i64 = 500;
+/// Data in one usage record: a petabyte.
+pub const RECORD_BYTES_MAX: i64 = 1_000_000_000_000_000;
+/// Records in one batch, from the contract.
+pub const RECORDS_MAX: usize = 10_000;
+/// A batch of so many records: each has some 250 bytes, and room to spare.
+pub const RECORDS_BYTES_MAX: usize = 10_000_000;
+/// The id of a record, and the name of its source.
+pub const RECORD_NAME_CHARS_MAX: usize = 255;
+/// Records of one organisation in one transaction, from the contract.
+pub const RECORDS_PER_WRITE: usize = 200;
+/// How far in the future a record may be, since clocks differ; from the contract.
+pub const RECORD_AHEAD: Duration = Duration::from_mins(5);
+/// Free profiles of a kind below which the operator is told, unless set otherwise.
+pub const STOCK_LOW: i64 = 100;
+/// eSIMs a node remembers, of half a kilobyte each.
+pub const ESIMS_REMEMBERED_MAX: usize = 100_000;
+/// How often the stock is counted for monitoring.
+pub const STOCK_LOOK: Duration = Duration::from_secs(30);
+/// How long one call to a network or a message centre may take.
+pub const NETWORK_ANSWER: Duration = Duration::from_secs(10);
+
 // ── Access ──────────────────────────────────────────────────────────────────────────────────────
 
 /// How often a node asks whether keys or settings changed elsewhere. A revoked key must be refused

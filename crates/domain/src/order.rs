@@ -136,6 +136,8 @@ pub struct Order {
     pub created_at: Timestamp,
     /// When it was completed or failed.
     pub finished_at: Option<Timestamp>,
+    /// Whether it is shown as an order. An apply of an early version is not, but has a reference.
+    pub is_listed: bool,
 }
 
 /// One line of an order.

@@ -1,3 +1,5 @@
 //! What we need from the outside world, as small traits that adapters implement.
 
+pub mod network;
 pub mod payments;
+pub mod sms;

@@ -112,10 +112,13 @@ fn is_host(text: &str) -> bool {
     (1..=253).contains(&text.len()) && text.split('.').all(label)
 }
 
-/// What an activation code can carry without being misread: `$` parts its fields.
+/// What an activation code can carry without being misread, where `$` parts its fields, and a
+/// spreadsheet, where a sign at the beginning makes a formula.
 fn is_matching_id(text: &str) -> bool {
     let allowed = |b: u8| b.is_ascii_alphanumeric() || b == b'-' || b == b'.';
-    (1..=255).contains(&text.len()) && text.bytes().all(allowed)
+    (1..=255).contains(&text.len())
+        && text.bytes().all(allowed)
+        && text.starts_with(|first: char| first.is_ascii_alphanumeric())
 }
 
 #[cfg(test)]
@@ -156,6 +159,10 @@ mod tests {
             ),
             (
                 Line { matching_id: "a$b".into(), ..line() },
+                "matchingId must be 1 to 255 letters, digits, '-' or '.'",
+            ),
+            (
+                Line { matching_id: "-AB".into(), ..line() },
                 "matchingId must be 1 to 255 letters, digits, '-' or '.'",
             ),
             (Line { pin: "12a4".into(), ..line() }, "pin must be 4 to 8 digits"),

@@ -1,6 +1,7 @@
 //! Moments in time, in whole milliseconds of UTC. A rule takes `now`; nothing here reads a clock.
 
 use std::fmt;
+use std::time::Duration;
 
 use time::format_description::well_known::Rfc3339;
 use time::{Date, Month, OffsetDateTime};
@@ -35,6 +36,18 @@ impl Timestamp {
     #[must_use]
     pub fn plus_ms(self, ms: i64) -> Self {
         Self::from_ms(self.0.saturating_add(ms))
+    }
+
+    /// This moment so much later.
+    #[must_use]
+    pub fn plus(self, time: Duration) -> Self {
+        self.plus_ms(i64::try_from(time.as_millis()).unwrap_or(i64::MAX))
+    }
+
+    /// This moment so much earlier.
+    #[must_use]
+    pub fn minus(self, time: Duration) -> Self {
+        self.plus_ms(-i64::try_from(time.as_millis()).unwrap_or(i64::MAX))
     }
 
     /// This moment so many calendar months later; where the month is shorter, its last day.

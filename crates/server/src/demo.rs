@@ -2,6 +2,7 @@
 
 use api::Settings;
 use app::demo::Demo;
+use domain::Iccid;
 use serde_json::json;
 
 use crate::config::{Config, LogFormat, LogLevel};
@@ -89,7 +90,14 @@ fn greet(demo: &Demo, address: &str, data: &str) {
     code(&format!("curl -H 'X-API-Key: {key}' \\"));
     code(&format!("     '{address}/v2.5/catalogue?countries=FR&perPage=5'"));
     code("");
-    code(&ink.quiet("# buy one onto a new eSIM: the answer has what its QR code holds"));
+    let iccid = demo.iccids.first().map_or("", Iccid::as_str);
+    code(&ink.quiet("# the QR code of an eSIM, and a phone that uses 600 MB on it"));
+    code(&format!("curl -H 'X-API-Key: {key}' -o code.png {address}/v2.5/esims/{iccid}/qr"));
+    code(&format!("curl -H 'X-API-Key: {key}' -d '{{\"bytes\":600000000}}' \\"));
+    code(&format!("     {address}/sandbox/v1/esims/{iccid}/use"));
+    code(&format!("curl -H 'X-API-Key: {key}' {address}/v2.5/esims/{iccid}/bundles"));
+    code("");
+    code(&ink.quiet("# buy one onto a new eSIM"));
     code(&format!("curl -H 'X-API-Key: {key}' -H 'Idempotency-Key: my-first' \\"));
     code(r#"     -d '{"type":"transaction","assign":true,"order":[{"type":"bundle","#);
     code(&format!(

@@ -55,6 +55,8 @@ fn ports() -> Ports {
     Ports {
         test_payments: Arc::new(TestProcessor { sleep: late }),
         live_payments: None,
+        live_network: None,
+        live_sms: None,
         forms: Arc::new(adapters::callbacks::Json),
         answers: Arc::new(api::InVersions),
     }

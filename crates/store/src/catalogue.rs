@@ -1,5 +1,6 @@
 //! What is for sale, as the operator has brought it.
 
+use domain::assignment::Terms;
 use domain::catalogue::{
     Allowance, Bundle, Country, Data, DurationUnit, Group, Market, Network, Price, Rate, Start,
 };
@@ -30,15 +31,18 @@ const NETWORKS: &str = "SELECT iso, name, brand, mcc, mnc, tadig, speeds FROM ne
 const GROUPS: &str = "SELECT name, description, price_list_url, icon FROM bundle_groups \
      ORDER BY name";
 const BUNDLES: &str = "SELECT name, description, countries, roaming, data_mb, daily_mb, \
-     throttle_kbps, duration, duration_unit, speeds, starts, member_of, profile_name, image_url, \
+     throttle_kbps, duration, duration_unit, starts, speeds, member_of, profile_name, image_url, \
      allowances, withdrawn_at FROM bundles ORDER BY name";
 const PRICES: &str = "SELECT list, bundle, currency, minor FROM prices \
      ORDER BY bundle, currency, list";
 const RATES: &str = "SELECT id, list, iso, profile_name, currency, price FROM rates \
      ORDER BY iso, profile_name, currency, list";
-const OFFER: &str = "SELECT b.profile_name, b.member_of, p.list, p.minor FROM bundles b \
+const OFFER: &str = "SELECT b.profile_name, b.member_of, p.list, p.minor, b.data_mb, b.daily_mb, \
+     b.throttle_kbps, b.duration, b.duration_unit, b.starts FROM bundles b \
      JOIN prices p ON p.bundle = b.name WHERE b.name = $1 AND b.withdrawn_at IS NULL \
      AND p.currency = $2 AND (p.list = '' OR p.list = $3)";
+const PLAN: &str = "SELECT profile_name, data_mb, daily_mb, throttle_kbps, duration, \
+     duration_unit, starts FROM bundles WHERE name = $1";
 const PUT_COUNTRY: &str = "INSERT INTO countries (iso, name, region) VALUES ($1, $2, $3) \
      ON CONFLICT (iso) DO UPDATE SET name = excluded.name, region = excluded.region";
 const FORGET_NETWORKS: &str = "DELETE FROM networks WHERE iso = $1";
@@ -78,11 +82,20 @@ pub fn load(tx: &mut Tx<'_>) -> Result<Stored, StoreError> {
     })
 }
 
+/// A bundle as far as putting it on an eSIM goes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Plan {
+    /// The eSIMs it fits.
+    pub profile_name: String,
+    /// What it gives.
+    pub terms: Terms,
+}
+
 /// A bundle as a market can buy it now.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Offer {
-    /// The eSIMs it fits.
-    pub profile_name: String,
+    /// The bundle.
+    pub plan: Plan,
     /// In minor units of the market's currency.
     pub price: i64,
 }
@@ -96,13 +109,23 @@ pub fn offer(
     let rows = tx.all(OFFER, args![name.as_str(), market.currency, &market.price_list])?;
     let mut best = None;
     for row in rows {
-        let offer = Offer { profile_name: row.text(0)?.to_owned(), price: row.int(3)? };
+        let offer = Offer {
+            plan: Plan { profile_name: row.text(0)?.to_owned(), terms: terms(&row, 4)? },
+            price: row.int(3)?,
+        };
         // Its own list goes before the standard one.
         if market.allows(&lines(&row, 1)?) && (best.is_none() || !row.text(2)?.is_empty()) {
             best = Some(offer);
         }
     }
     Ok(best)
+}
+
+/// A bundle as far as putting it on an eSIM goes, sold or not.
+pub fn plan(tx: &mut Tx<'_>, name: &BundleName) -> Result<Option<Plan>, StoreError> {
+    let plan =
+        |row: Row| Ok(Plan { profile_name: row.text(0)?.to_owned(), terms: terms(&row, 1)? });
+    tx.maybe(PLAN, args![name.as_str()])?.map(plan).transpose()
 }
 
 /// Adds or changes countries.
@@ -155,10 +178,7 @@ pub fn put_rates(tx: &mut Tx<'_>, rates: &[(String, Rate)]) -> Result<(), StoreE
 }
 
 fn values(bundle: &Bundle, now: Timestamp) -> Vec<Value> {
-    let (daily_mb, throttle_kbps) = match bundle.data {
-        Data::Megabytes(_) => (None, None),
-        Data::Unlimited { daily_mb, throttle_kbps } => (Some(daily_mb), Some(throttle_kbps)),
-    };
+    let (daily_mb, throttle_kbps) = bundle.data.daily();
     args![
         bundle.name.as_str(),
         &bundle.description,
@@ -170,10 +190,7 @@ fn values(bundle: &Bundle, now: Timestamp) -> Vec<Value> {
         bundle.duration,
         bundle.duration_unit.name(),
         bundle.speeds.join("\n"),
-        match bundle.start {
-            Start::Auto => "auto",
-            Start::FirstUse => "use",
-        },
+        bundle.start.name(),
         bundle.groups.join("\n"),
         &bundle.profile_name,
         &bundle.image_url,
@@ -231,26 +248,17 @@ fn group(row: &Row) -> Result<Group, StoreError> {
 }
 
 fn bundle(row: &Row) -> Result<Bundle, StoreError> {
-    let data = match (row.int(4)?, row.int_or_none(5)?, row.int_or_none(6)?) {
-        (-1, daily_mb, throttle_kbps) => Data::Unlimited {
-            daily_mb: daily_mb.unwrap_or(Data::DAILY_MB),
-            throttle_kbps: throttle_kbps.unwrap_or(Data::THROTTLE_KBPS),
-        },
-        (megabytes, ..) => Data::Megabytes(megabytes),
-    };
+    let terms = terms(row, 4)?;
     Ok(Bundle {
         name: row.parsed(0, BundleName::parse)?,
         description: row.text(1)?.to_owned(),
         countries: lines(row, 2)?,
         roaming: lines(row, 3)?,
-        data,
-        duration: row.int(7)?,
-        duration_unit: row.parsed(8, |text| DurationUnit::parse(text).ok_or(()))?,
-        speeds: lines(row, 9)?,
-        start: match row.text(10)? {
-            "auto" => Start::Auto,
-            _ => Start::FirstUse,
-        },
+        data: terms.data,
+        duration: terms.duration,
+        duration_unit: terms.unit,
+        start: terms.start,
+        speeds: lines(row, 10)?,
         groups: lines(row, 11)?,
         profile_name: row.text(12)?.to_owned(),
         image_url: row.text(13)?.to_owned(),
@@ -258,6 +266,24 @@ fn bundle(row: &Row) -> Result<Bundle, StoreError> {
             text.lines().map(|line| allowance(line).ok_or(())).collect::<Result<_, _>>()
         })?,
         is_withdrawn: row.time_or_none(15)?.is_some(),
+    })
+}
+
+/// What a bundle gives, from six columns in a row: data, daily allowance, speed beyond it,
+/// duration, its unit, and when it starts.
+pub(crate) fn terms(row: &Row, from: usize) -> Result<Terms, StoreError> {
+    let data = match (row.int(from)?, row.int_or_none(from + 1)?, row.int_or_none(from + 2)?) {
+        (-1, daily_mb, throttle_kbps) => Data::Unlimited {
+            daily_mb: daily_mb.unwrap_or(Data::DAILY_MB),
+            throttle_kbps: throttle_kbps.unwrap_or(Data::THROTTLE_KBPS),
+        },
+        (megabytes, ..) => Data::Megabytes(megabytes),
+    };
+    Ok(Terms {
+        data,
+        duration: row.int(from + 3)?,
+        unit: row.parsed(from + 4, |text| DurationUnit::parse(text).ok_or(()))?,
+        start: row.parsed(from + 5, |text| Start::parse(text).ok_or(()))?,
     })
 }
 

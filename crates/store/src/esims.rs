@@ -1,35 +1,15 @@
-//! eSIMs: the stock of profiles, and those that belong to somebody.
+//! eSIMs that belong to somebody.
 
-use domain::{Iccid, Mode, Msisdn, OrderId, OrgId, Timestamp};
+use std::collections::HashMap;
 
+use domain::esim::{Esim, ProfileStatus, Seen, SuspendedBy};
+use domain::filter::{Direction, NumberTest, Page, TextTest};
+use domain::{Iccid, Msisdn, OrgId, Timestamp};
+
+use crate::profiles::count_in_head;
 use crate::sealed::Sealed;
+use crate::sql::Select;
 use crate::{Row, StoreError, Tx, Value, args};
-
-/// A profile for the stock, its secrets sealed.
-#[derive(Debug, Clone)]
-pub struct NewEsim {
-    /// Its number.
-    pub iccid: Iccid,
-    /// Bare host name of its installation server.
-    pub smdp_address: String,
-    /// What only its owner may know.
-    pub sealed: Sealed,
-    /// Its telephone number.
-    pub msisdn: Option<Msisdn>,
-    /// The bundles it fits.
-    pub profile_name: String,
-}
-
-/// An eSIM as far as putting a bundle on it goes.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Esim {
-    /// Its number.
-    pub iccid: Iccid,
-    /// The bundles it fits.
-    pub profile_name: String,
-    /// What its installation server says of it.
-    pub profile_status: String,
-}
 
 /// What is needed to install an eSIM.
 #[derive(Debug, Clone)]
@@ -40,106 +20,164 @@ pub struct Install {
     pub smdp_address: String,
     /// The rest, sealed.
     pub sealed: Sealed,
+    /// What the installation server says of it.
+    pub status: ProfileStatus,
+    /// When it was installed for the first time.
+    pub first_installed_at: Option<Timestamp>,
 }
 
-const INSERT: &str = "INSERT INTO esims (iccid, mode, profile_name, smdp_address, msisdn, sealed, \
-     vault_key, profile_status, imported_at) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9) \
-     ON CONFLICT (iccid) DO NOTHING RETURNING iccid";
-// The limit stands in a WITH, which PostgreSQL works out once. A plain subquery may be the inner
-// side of a loop, whose every round finds others to lock: more would be issued than asked for.
-const ISSUE: &str = "UPDATE esims SET org_id = $1, assigned_at = $2 WHERE iccid IN \
-     (WITH free AS (SELECT iccid FROM esims WHERE org_id IS NULL AND mode = $3 \
-      AND profile_name = $4 ORDER BY imported_at, iccid LIMIT $5 {skip locked}) \
-      SELECT iccid FROM free) RETURNING iccid";
-const ENOUGH: &str = "SELECT COUNT(*) FROM (SELECT iccid FROM esims WHERE org_id IS NULL \
-     AND mode = $1 AND profile_name = $2 LIMIT $3) AS found";
-// An eSIM goes back when it was issued for an order and every order that put something on it has
-// failed: whichever of them fails last takes it back.
-const TAKE_BACK: &str = "UPDATE esims SET org_id = NULL, assigned_at = NULL \
-     WHERE org_id = $2 AND iccid IN (SELECT a.iccid FROM assignments a WHERE a.order_id = $1 \
-      AND EXISTS (SELECT 1 FROM assignments c WHERE c.iccid = a.iccid \
-                  AND c.org_id = a.org_id AND c.esim = 'new') \
-      AND NOT EXISTS (SELECT 1 FROM assignments b JOIN orders o ON o.id = b.order_id \
-                      WHERE b.iccid = a.iccid AND b.org_id = a.org_id \
-                      AND b.order_id <> a.order_id AND o.status <> 'failed'))";
-const OF_ORG: &str = "SELECT iccid, profile_name, profile_status FROM esims \
+/// What eSIMs to list.
+#[derive(Debug, Clone, Default)]
+pub struct Filter {
+    /// Conditions on the number.
+    pub iccid: Vec<TextTest>,
+    /// Conditions on the owner's note.
+    pub customer_ref: Vec<TextTest>,
+    /// Conditions on what was last done.
+    pub last_action: Vec<TextTest>,
+    /// Conditions on when that was, in milliseconds.
+    pub action_at: Vec<NumberTest>,
+    /// Conditions on when it came to the organisation, in milliseconds.
+    pub assigned_at: Vec<NumberTest>,
+}
+
+impl Filter {
+    fn is_empty(&self) -> bool {
+        self.iccid.is_empty()
+            && self.customer_ref.is_empty()
+            && self.last_action.is_empty()
+            && self.action_at.is_empty()
+            && self.assigned_at.is_empty()
+    }
+}
+
+/// What eSIMs are sorted by.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SortBy {
+    /// Their number.
+    Iccid,
+    /// Their owner's note.
+    CustomerRef,
+    /// What was last done.
+    LastAction,
+    /// When that was.
+    ActionAt,
+    /// When they came to the organisation.
+    AssignedAt,
+}
+
+const COLUMNS: &str = "iccid, profile_name, profile_status, msisdn, customer_ref, last_action, \
+     action_at, assigned_at, first_installed_at, first_used_at, suspended_by, seen_at, \
+     seen_country, seen_network, leaves_at";
+const OF_ORG: &str = "SELECT iccid, profile_name, profile_status, msisdn, customer_ref, \
+     last_action, action_at, assigned_at, first_installed_at, first_used_at, suspended_by, \
+     seen_at, seen_country, seen_network, leaves_at FROM esims \
      WHERE org_id = $1 AND iccid IN ({list})";
-const INSTALL: &str = "SELECT iccid, smdp_address, sealed, vault_key FROM esims \
-     WHERE org_id = $1 AND iccid IN ({list})";
-const MODES: &str = "SELECT iccid FROM esims WHERE mode <> $1 AND iccid IN ({list})";
-const FREE: &str = "SELECT mode, profile_name, COUNT(*) FROM esims WHERE org_id IS NULL \
-     GROUP BY mode, profile_name ORDER BY mode, profile_name";
+const FIND: &str = "SELECT iccid, profile_name, profile_status, msisdn, customer_ref, \
+     last_action, action_at, assigned_at, first_installed_at, first_used_at, suspended_by, \
+     seen_at, seen_country, seen_network, leaves_at FROM esims WHERE iccid = $1 AND org_id = $2";
+const DETAIL: &str = "SELECT iccid, profile_name, profile_status, msisdn, customer_ref, \
+     last_action, action_at, assigned_at, first_installed_at, first_used_at, suspended_by, \
+     seen_at, seen_country, seen_network, leaves_at, smdp_address, sealed, vault_key FROM esims \
+     WHERE iccid = $1 AND org_id = $2";
+const INSTALL: &str = "SELECT iccid, smdp_address, sealed, vault_key, profile_status, \
+     first_installed_at FROM esims WHERE org_id = $1 AND iccid IN ({list})";
+const ICCIDS: &str = "SELECT iccid FROM esims WHERE (org_id, iccid) > ($1, $2) \
+     AND org_id <= $1 ORDER BY org_id, iccid LIMIT $3";
+const COUNT: &str = "SELECT COUNT(*) FROM esims WHERE org_id = $1";
+const OWNER: &str = "SELECT org_id FROM esims WHERE iccid = $1 AND org_id IS NOT NULL";
+const OWNERS: &str = "SELECT iccid, org_id FROM esims \
+     WHERE org_id IS NOT NULL AND org_id <> $1 AND iccid IN ({list})";
+const SAVE: &str = "UPDATE esims SET profile_status = $2, msisdn = $3, customer_ref = $4, \
+     last_action = $5, action_at = $6, first_installed_at = $7, first_used_at = $8, \
+     suspended_by = $9, seen_at = $10, seen_country = $11, seen_network = $12, leaves_at = $13, \
+     customer_ref_lower = $14 WHERE iccid = $1";
+const ACTED: &str = "UPDATE esims SET last_action = $1, action_at = $2 WHERE iccid IN ({list})";
+const LEAVE: &str = "UPDATE esims SET org_id = $2, profile_status = 'Deactivated' \
+     WHERE iccid = $1 AND org_id = $3";
+const SERVICE: &str = "SELECT service FROM esims WHERE iccid = $1";
+const PUT_SERVICE: &str = "UPDATE esims SET service = $2 WHERE iccid = $1";
 
-/// Adds profiles to the stock; says which were new.
-pub fn import(
-    tx: &mut Tx<'_>,
-    mode: Mode,
-    esims: &[NewEsim],
-    now: Timestamp,
-) -> Result<Vec<Iccid>, StoreError> {
-    let rows = esims.iter().map(|esim| {
-        let NewEsim { iccid, smdp_address, sealed, msisdn, profile_name } = esim;
-        let Sealed { bytes, vault_key } = sealed;
-        let msisdn = msisdn.as_ref().map(Msisdn::as_str);
-        let (mode, bytes) = (mode.name(), bytes.as_slice());
-        args![iccid, mode, profile_name, smdp_address, msisdn, bytes, vault_key, "Released", now]
-            .to_vec()
-    });
-    let rows = tx.all_rows(INSERT, rows.collect())?;
-    rows.iter().map(|row| row.parsed(0, Iccid::parse)).collect()
-}
-
-/// Those of these that exist in another mode.
-pub fn of_other_mode(
-    tx: &mut Tx<'_>,
-    mode: Mode,
-    iccids: &[Iccid],
-) -> Result<Vec<Iccid>, StoreError> {
-    let rows = tx.all_in(MODES, args![mode.name()], &values(iccids))?;
-    rows.iter().map(|row| row.parsed(0, Iccid::parse)).collect()
-}
-
-/// Gives an organisation so many profiles of the stock, the oldest first, then by number; fewer if
-/// there are not so many. Those that another node is giving away are passed over.
-pub fn issue(
+/// A page of an organisation's eSIMs, by number unless sorted otherwise, and how many there are.
+pub fn list(
     tx: &mut Tx<'_>,
     org: OrgId,
-    (mode, profile_name): (Mode, &str),
-    count: i64,
-    at: Timestamp,
-) -> Result<Vec<Iccid>, StoreError> {
-    let rows = tx.all(ISSUE, args![org, at, mode.name(), profile_name, count])?;
-    let mut iccids =
-        rows.iter().map(|row| row.parsed(0, Iccid::parse)).collect::<Result<Vec<_>, _>>()?;
-    iccids.sort();
-    Ok(iccids)
+    filter: &Filter,
+    (by, direction): (SortBy, Direction),
+    page: Page,
+) -> Result<(Vec<Esim>, i64), StoreError> {
+    let mut select = Select::from("FROM esims WHERE org_id >= $1 AND org_id <= $1", args![org]);
+    for (column, tests) in [("iccid", &filter.iccid), ("last_action", &filter.last_action)] {
+        for test in tests {
+            select.text(column, test);
+        }
+    }
+    for test in &filter.customer_ref {
+        // The databases know the case of ASCII only, so the note is kept in lower case as well.
+        match test {
+            TextTest::Is(_) => select.text("customer_ref", test),
+            TextTest::Contains(_) => select.text("customer_ref_lower", test),
+        }
+    }
+    for (column, tests) in [("action_at", &filter.action_at), ("assigned_at", &filter.assigned_at)]
+    {
+        for test in tests {
+            select.number(column, *test);
+        }
+    }
+    let count = if filter.is_empty() {
+        crate::heads::find(tx, org)?.map_or(0, |head| head.esims)
+    } else {
+        select.count(tx)?
+    };
+    let rows = select.page(tx, COLUMNS, order_by(by, direction), page)?;
+    Ok((rows.iter().map(esim).collect::<Result<_, _>>()?, count))
 }
 
-/// Whether the stock has so many; nothing is promised.
-pub fn has(
+/// Times that are not there come first, on both databases. The number alone, of one organisation,
+/// would make PostgreSQL walk the primary key, over everybody's: it must not know that it is one.
+fn order_by(by: SortBy, direction: Direction) -> &'static str {
+    use Direction::{Ascending, Descending};
+    match (by, direction) {
+        (SortBy::Iccid, Ascending) => "org_id, iccid",
+        (SortBy::Iccid, Descending) => "org_id DESC, iccid DESC",
+        (SortBy::CustomerRef, Ascending) => "customer_ref, iccid",
+        (SortBy::CustomerRef, Descending) => "customer_ref DESC, iccid DESC",
+        (SortBy::LastAction, Ascending) => "last_action, iccid",
+        (SortBy::LastAction, Descending) => "last_action DESC, iccid DESC",
+        (SortBy::ActionAt, Ascending) => "COALESCE(action_at, 0), iccid",
+        (SortBy::ActionAt, Descending) => "COALESCE(action_at, 0) DESC, iccid DESC",
+        (SortBy::AssignedAt, Ascending) => "assigned_at, iccid",
+        (SortBy::AssignedAt, Descending) => "assigned_at DESC, iccid DESC",
+    }
+}
+
+/// One eSIM of an organisation.
+pub fn find(tx: &mut Tx<'_>, org: OrgId, iccid: &Iccid) -> Result<Option<Esim>, StoreError> {
+    tx.maybe(FIND, args![iccid, org])?.map(|row| esim(&row)).transpose()
+}
+
+/// The same, with what is needed to install it.
+pub fn detail(
     tx: &mut Tx<'_>,
-    (mode, profile_name): (Mode, &str),
-    count: i64,
-) -> Result<bool, StoreError> {
-    Ok(tx.one(ENOUGH, args![mode.name(), profile_name, count])?.int(0)? == count)
-}
-
-/// Takes back the eSIMs that were issued for an order, unless they carry something else by now.
-pub fn take_back(tx: &mut Tx<'_>, org: OrgId, order: OrderId) -> Result<(), StoreError> {
-    tx.later(TAKE_BACK, args![order, org])
+    org: OrgId,
+    iccid: &Iccid,
+) -> Result<Option<(Esim, Install)>, StoreError> {
+    let Some(row) = tx.maybe(DETAIL, args![iccid, org])? else { return Ok(None) };
+    let esim = esim(&row)?;
+    let install = Install {
+        iccid: esim.iccid.clone(),
+        smdp_address: row.text(15)?.to_owned(),
+        sealed: Sealed::from_row(&row, 16)?,
+        status: esim.status,
+        first_installed_at: esim.first_installed_at,
+    };
+    Ok(Some((esim, install)))
 }
 
 /// Those of an organisation among these.
 pub fn of_org(tx: &mut Tx<'_>, org: OrgId, iccids: &[Iccid]) -> Result<Vec<Esim>, StoreError> {
-    let rows = tx.all_in(OF_ORG, args![org], &values(iccids))?;
-    let esim = |row: &Row| {
-        Ok(Esim {
-            iccid: row.parsed(0, Iccid::parse)?,
-            profile_name: row.text(1)?.to_owned(),
-            profile_status: row.text(2)?.to_owned(),
-        })
-    };
-    rows.iter().map(esim).collect()
+    tx.all_in(OF_ORG, args![org], &values(iccids))?.iter().map(esim).collect()
 }
 
 /// What is needed to install those of an organisation among these.
@@ -150,19 +188,114 @@ pub fn install(tx: &mut Tx<'_>, org: OrgId, iccids: &[Iccid]) -> Result<Vec<Inst
             iccid: row.parsed(0, Iccid::parse)?,
             smdp_address: row.text(1)?.to_owned(),
             sealed: Sealed::from_row(row, 2)?,
+            status: row.parsed(4, |text| ProfileStatus::parse(text).ok_or(()))?,
+            first_installed_at: row.time_or_none(5)?,
         })
     };
     rows.iter().map(install).collect()
 }
 
-/// How many profiles are left, by mode and profile.
-pub fn free(tx: &mut Tx<'_>) -> Result<Vec<(Mode, String, i64)>, StoreError> {
-    let rows = tx.all(FREE, &[])?;
-    let free = |row: &Row| {
-        let mode = row.parsed(0, |text| Mode::parse(text).ok_or(()))?;
-        Ok((mode, row.text(1)?.to_owned(), row.int(2)?))
+/// Numbers of an organisation's eSIMs in order, after that one.
+pub fn iccids(
+    tx: &mut Tx<'_>,
+    org: OrgId,
+    after: &str,
+    most: i64,
+) -> Result<Vec<Iccid>, StoreError> {
+    let rows = tx.all(ICCIDS, args![org, after, most])?;
+    rows.iter().map(|row| row.parsed(0, Iccid::parse)).collect()
+}
+
+/// How many eSIMs an organisation has, counted one by one.
+pub fn count(tx: &mut Tx<'_>, org: OrgId) -> Result<i64, StoreError> {
+    tx.one(COUNT, args![org])?.int(0)
+}
+
+/// Whose it is; the house's are nobody's.
+pub fn owner(tx: &mut Tx<'_>, iccid: &Iccid) -> Result<Option<OrgId>, StoreError> {
+    let owner = tx.maybe(OWNER, args![iccid])?;
+    let owner = owner.map(|row| row.parsed(0, OrgId::parse)).transpose()?;
+    Ok(owner.filter(|org| *org != OrgId::HOUSE))
+}
+
+/// Whose some are, as far as they are somebody's.
+pub fn owners(tx: &mut Tx<'_>, iccids: &[Iccid]) -> Result<HashMap<Iccid, OrgId>, StoreError> {
+    let rows = tx.all_in(OWNERS, args![OrgId::HOUSE], &values(iccids))?;
+    let owner = |row: &Row| Ok((row.parsed(0, Iccid::parse)?, row.parsed(1, OrgId::parse)?));
+    rows.iter().map(owner).collect()
+}
+
+/// Writes back what became of an eSIM.
+pub fn save(tx: &mut Tx<'_>, esim: &Esim) -> Result<(), StoreError> {
+    let (seen_at, country, network) = match &esim.seen {
+        Some(seen) => (Some(seen.at), seen.country.as_str(), seen.network.as_str()),
+        None => (None, "", ""),
     };
-    rows.iter().map(free).collect()
+    let args = args![
+        &esim.iccid,
+        esim.status.name(),
+        esim.msisdn.as_ref().map(Msisdn::as_str),
+        &esim.customer_ref,
+        &esim.last_action,
+        esim.action_at,
+        esim.first_installed_at,
+        esim.first_used_at,
+        esim.suspended_by.map(SuspendedBy::name),
+        seen_at,
+        country,
+        network,
+        esim.leaves_at,
+        esim.customer_ref.to_lowercase()
+    ];
+    tx.later(SAVE, args)
+}
+
+/// Notes what was last done to some eSIMs.
+pub fn acted(
+    tx: &mut Tx<'_>,
+    iccids: &[Iccid],
+    action: &str,
+    at: Timestamp,
+) -> Result<(), StoreError> {
+    tx.later_in(ACTED, args![action, at], &values(iccids))
+}
+
+/// It belongs to the organisation of this write no longer, and is dead for good.
+pub fn leave(tx: &mut Tx<'_>, iccid: &Iccid) -> Result<(), StoreError> {
+    let gone = tx.exec(LEAVE, args![iccid, OrgId::HOUSE, tx.org()])?;
+    count_in_head(tx, -i64::try_from(gone).unwrap_or(i64::MAX));
+    Ok(())
+}
+
+/// What the network was last told to allow it.
+pub fn service(tx: &mut Tx<'_>, iccid: &Iccid) -> Result<String, StoreError> {
+    Ok(tx.one(SERVICE, args![iccid])?.text(0)?.to_owned())
+}
+
+/// Notes what the network was told.
+pub fn put_service(tx: &mut Tx<'_>, iccid: &Iccid, service: &str) -> Result<(), StoreError> {
+    tx.later(PUT_SERVICE, args![iccid, service])
+}
+
+fn esim(row: &Row) -> Result<Esim, StoreError> {
+    let seen_at = row.time_or_none(11)?;
+    let (country, network) = (row.text(12)?.to_owned(), row.text(13)?.to_owned());
+    let by = |text: &str| SuspendedBy::parse(text).ok_or(());
+    Ok(Esim {
+        iccid: row.parsed(0, Iccid::parse)?,
+        profile_name: row.text(1)?.to_owned(),
+        status: row.parsed(2, |text| ProfileStatus::parse(text).ok_or(()))?,
+        msisdn: row.parsed_or_none(3, Msisdn::parse)?,
+        customer_ref: row.text(4)?.to_owned(),
+        last_action: row.text(5)?.to_owned(),
+        action_at: row.time_or_none(6)?,
+        assigned_at: row.time(7)?,
+        first_installed_at: row.time_or_none(8)?,
+        first_used_at: row.time_or_none(9)?,
+        suspended_by: row.parsed_or_none(10, by)?,
+        seen: seen_at.map(|at| Seen { at, country, network }),
+        leaves_at: row.time_or_none(14)?,
+    })
 }
 
 fn values(iccids: &[Iccid]) -> Vec<Value> {

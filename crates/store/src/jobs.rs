@@ -35,7 +35,7 @@ pub struct Due {
 }
 
 const ADD: &str = "INSERT INTO jobs (id, org_id, kind, subject, due_at, wake_at, attempts, error, \
-     created_at) VALUES ($1, $2, $3, $4, $5, $6, 0, '', $7) \
+     created_at) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9) \
      ON CONFLICT (org_id, kind, subject) DO UPDATE SET due_at = excluded.due_at, \
      wake_at = excluded.wake_at, attempts = 0, owner = NULL, failed_at = NULL, error = ''";
 const SOONER: &str = "INSERT INTO jobs (id, org_id, kind, subject, due_at, wake_at, attempts, \
@@ -80,7 +80,15 @@ const BURY: &str = "DELETE FROM nodes WHERE incarnation = $1 AND beat = $2";
 /// Adds work, or moves the work of the same subject to another time.
 pub fn add(tx: &mut Tx<'_>, job: &Job, due: Due, now: Timestamp) -> Result<(), StoreError> {
     let Job { id, org, kind, subject, .. } = job;
-    tx.later(ADD, args![*id, *org, kind, subject, due.at, due.wake_at, now])
+    tx.later(ADD, args![*id, *org, kind, subject, due.at, due.wake_at, 0, "", now])
+}
+
+/// The same for many, each of another subject.
+pub fn add_all(tx: &mut Tx<'_>, jobs: &[Job], due: Due, now: Timestamp) -> Result<(), StoreError> {
+    let rows = jobs.iter().map(|Job { id, org, kind, subject, .. }| {
+        args![*id, *org, kind, subject, due.at, due.wake_at, 0, "", now].to_vec()
+    });
+    tx.later_rows(ADD, rows.collect())
 }
 
 /// Makes sure that there is work of this subject no later than then; what was given up is taken up

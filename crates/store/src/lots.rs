@@ -14,6 +14,10 @@ const FIND: &str = "SELECT id, bundle, price, test_credit, total, remaining, ref
 const HELD: &str = "SELECT id, bundle, price, test_credit, total, remaining, refunded, bought_at, \
      expires_at FROM lots WHERE org_id = $1 AND remaining > 0 AND expires_at > $2 \
      ORDER BY bundle, expires_at, id";
+const HELD_OF: &str = "SELECT id, bundle, price, test_credit, total, remaining, refunded, \
+     bought_at, expires_at FROM lots WHERE org_id = $1 AND bundle = $2 AND remaining > 0 \
+     AND expires_at > $3 ORDER BY expires_at, id LIMIT $4";
+const PUT_BACK: &str = "UPDATE lots SET remaining = remaining + $3 WHERE id = $1 AND org_id = $2";
 const EXPIRED: &str = "SELECT id, bundle, price, test_credit, total, remaining, refunded, \
      bought_at, expires_at FROM lots WHERE org_id = $1 AND remaining > 0 AND expires_at <= $2 \
      ORDER BY expires_at, id LIMIT $3";
@@ -75,6 +79,27 @@ pub fn find(tx: &mut Tx<'_>, org: OrgId, id: i64) -> Result<Option<Lot>, StoreEr
 /// What an organisation holds at a moment, by bundle, earliest expiry first.
 pub fn held(tx: &mut Tx<'_>, org: OrgId, now: Timestamp) -> Result<Vec<Lot>, StoreError> {
     tx.all(HELD, args![org, now])?.iter().map(lot).collect()
+}
+
+/// Lots of a bundle that an organisation holds, earliest expiry first, at most so many.
+pub fn held_of(
+    tx: &mut Tx<'_>,
+    (org, bundle): (OrgId, &BundleName),
+    now: Timestamp,
+    most: i64,
+) -> Result<Vec<Lot>, StoreError> {
+    tx.all(HELD_OF, args![org, bundle.as_str(), now, most])?.iter().map(lot).collect()
+}
+
+/// Puts units back that were taken.
+pub fn put_back(
+    tx: &mut Tx<'_>,
+    (org, id): (OrgId, i64),
+    quantity: i64,
+    cause: Cause<'_>,
+) -> Result<(), StoreError> {
+    tx.later(PUT_BACK, args![id, org, quantity])?;
+    note(tx, id, quantity, cause)
 }
 
 /// Lots with units that have expired by then.

@@ -33,6 +33,12 @@ const STEPS: &[Step] = &[
         sql: include_str!("../migrations/0003_commerce.sql"),
         sqlite: None,
     },
+    Step {
+        number: 4,
+        name: "esims",
+        sql: include_str!("../migrations/0004_esims.sql"),
+        sqlite: None,
+    },
 ];
 
 const CREATE_JOURNAL: &str = "CREATE TABLE IF NOT EXISTS schema_migrations (\

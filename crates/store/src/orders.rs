@@ -49,19 +49,23 @@ const INSERT: &str = "INSERT INTO orders (id, org_id, seq, reference, status, st
 const INSERT_ITEM: &str = "INSERT INTO order_items (order_id, n, kind, item, quantity, sub_total, \
      price_per_unit, reassign) VALUES ($1, $2, $3, $4, $5, $6, $7, $8)";
 const COLUMNS: &str = "id, org_id, reference, status, status_message, target, total, test_credit, \
-     running_balance, source_ip, created_at, finished_at";
+     running_balance, source_ip, created_at, finished_at, seq";
 const FIND: &str = "SELECT id, org_id, reference, status, status_message, target, total, \
-     test_credit, running_balance, source_ip, created_at, finished_at FROM orders \
+     test_credit, running_balance, source_ip, created_at, finished_at, seq \
+     FROM orders \
      WHERE reference = $1 AND org_id = $2";
 const FIND_BY_ID: &str = "SELECT id, org_id, reference, status, status_message, target, total, \
-     test_credit, running_balance, source_ip, created_at, finished_at FROM orders \
+     test_credit, running_balance, source_ip, created_at, finished_at, seq \
+     FROM orders \
      WHERE id = $1 AND org_id = $2";
 const FIND_ANYWHERE: &str = "SELECT id, org_id, reference, status, status_message, target, total, \
-     test_credit, running_balance, source_ip, created_at, finished_at FROM orders \
+     test_credit, running_balance, source_ip, created_at, finished_at, seq \
+     FROM orders \
      WHERE reference = $1";
 const NEWEST: &str = "SELECT id, org_id, reference, status, status_message, target, total, \
-     test_credit, running_balance, source_ip, created_at, finished_at FROM orders \
-     WHERE org_id = $1 AND seq > $2 AND seq <= $3 ORDER BY seq DESC";
+     test_credit, running_balance, source_ip, created_at, finished_at, seq \
+     FROM orders \
+     WHERE org_id = $1 AND seq > $2 AND seq <= $3 AND seq <> 0 ORDER BY seq DESC";
 const ITEMS: &str = "SELECT kind, item, quantity, sub_total, price_per_unit, reassign \
      FROM order_items WHERE order_id = $1 ORDER BY n";
 const ITEMS_OF: &str = "SELECT order_id, kind, item, quantity, sub_total, price_per_unit, reassign \
@@ -76,8 +80,12 @@ pub fn insert(tx: &mut Tx<'_>, order: &Order, items: &[Item]) -> Result<(), Stor
         return Err(refused());
     }
     let head = tx.head_mut().ok_or_else(refused)?;
-    head.order_seq += 1;
-    let seq = head.order_seq;
+    let seq = if order.is_listed {
+        head.order_seq += 1;
+        head.order_seq
+    } else {
+        0
+    };
     tx.later(
         INSERT,
         args![
@@ -137,7 +145,7 @@ pub fn list(
         let rows = tx.all(NEWEST, args![org, from, to])?;
         return Ok((rows.iter().map(order).collect::<Result<_, _>>()?, count));
     }
-    let mut select = Select::from("FROM orders WHERE org_id = $1", args![org]);
+    let mut select = Select::from("FROM orders WHERE org_id = $1 AND seq <> 0", args![org]);
     for test in &filter.status {
         // The one status of which there are ever few has an index of its own.
         match test {
@@ -211,6 +219,7 @@ fn order(row: &Row) -> Result<Order, StoreError> {
         source_ip: row.text(9)?.to_owned(),
         created_at: row.time(10)?,
         finished_at: row.time_or_none(11)?,
+        is_listed: row.int(12)? > 0,
     })
 }
 

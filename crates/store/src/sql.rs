@@ -14,6 +14,7 @@ mod reader;
 mod rows;
 mod select;
 mod sqlite;
+mod stamps;
 mod stats;
 mod tx;
 mod value;
@@ -36,6 +37,7 @@ pub use writer::Crash;
 use self::error::Fault;
 use self::queue::{Job, Queue, Refusal, Settled, Verdict};
 use self::reader::{Read, ReadQueue, Reader, Turn};
+use self::stamps::Stamps;
 use self::tx::Conn;
 use self::writer::Writer;
 use crate::Rt;
@@ -158,6 +160,7 @@ pub struct Store(Arc<Inner>);
 struct Inner {
     database: Database,
     stats: Arc<Stats>,
+    stamps: Arc<Stamps>,
     run: Run,
 }
 
@@ -187,7 +190,7 @@ impl Store {
     /// Starts the writers and readers. They connect when first needed and again when a connection
     /// is lost.
     pub fn open(database: &Database, rt: &Rt) -> Self {
-        let stats = Arc::new(Stats::default());
+        let (stats, stamps) = (Arc::new(Stats::default()), Arc::new(Stamps::default()));
         let incarnation = hex(&rt.random::<8>());
         let mut threads = Vec::new();
         let count = match database.dialect() {
@@ -197,7 +200,8 @@ impl Store {
         let writers: Vec<_> = (0..count).map(|_| Arc::new(Queue::default())).collect();
         for (at, queue) in writers.iter().cloned().enumerate() {
             let name = format!("{incarnation}-{at}");
-            let writer = Writer::new(database.clone(), rt.clone(), stats.clone(), name);
+            let shared = (stats.clone(), stamps.clone());
+            let writer = Writer::new(database.clone(), rt.clone(), shared, name);
             threads.push(rt.vital_thread(&format!("writer-{at}"), move || writer.serve(&queue)));
         }
         let readers = Arc::new(ReadQueue::default());
@@ -207,18 +211,19 @@ impl Store {
             threads.push(rt.vital_thread(&format!("reader-{at}"), move || reader.serve(&queue)));
         }
         let run = Run::Threads { writers, readers, threads: Mutex::new(threads) };
-        Self(Arc::new(Inner { database: database.clone(), stats, run }))
+        Self(Arc::new(Inner { database: database.clone(), stats, stamps, run }))
     }
 
     /// A store on SQLite that starts no thread.
     pub fn open_inline(database: &Database, rt: &Rt) -> Self {
         assert_eq!(database.dialect(), Dialect::Sqlite, "only SQLite runs where it is called");
-        let stats = Arc::new(Stats::default());
+        let (stats, stamps) = (Arc::new(Stats::default()), Arc::new(Stamps::default()));
         let name = hex(&rt.random::<8>());
-        let writer = Writer::new(database.clone(), rt.clone(), stats.clone(), name);
+        let shared = (stats.clone(), stamps.clone());
+        let writer = Writer::new(database.clone(), rt.clone(), shared, name);
         let reader = Reader::new(database.clone(), rt.clone(), stats.clone());
         let run = Run::Inline(Mutex::new((writer, reader)));
-        Self(Arc::new(Inner { database: database.clone(), stats, run }))
+        Self(Arc::new(Inner { database: database.clone(), stats, stamps, run }))
     }
 
     /// Plays a crash at the next commit of an inline store: whoever waits for it hears an error.
@@ -236,6 +241,15 @@ impl Store {
     /// Its counters.
     pub fn stats(&self) -> &Stats {
         &self.0.stats
+    }
+
+    /// A number that moves with every write of an organisation before its caller hears of it: what
+    /// was read since holds for as long as it stands. None where other processes write too.
+    pub fn stamp(&self, org: OrgId) -> Option<u64> {
+        match self.0.database.dialect() {
+            Dialect::Sqlite => Some(self.0.stamps.of(org)),
+            Dialect::Postgres => None,
+        }
     }
 
     /// Writes that wait now.

@@ -315,9 +315,7 @@ async fn a_dead_esim_takes_no_bundle(home: Home) {
     let world = open(home, 5).await;
     let org = reseller(&world, PLENTY).await;
     let own = iccids(&buy(&world, &org, "/v2.3", &onto_new(&[(PT, 2)])).await);
-    // No operation ends an eSIM yet.
-    let sql = "UPDATE esims SET profile_status = 'Deactivated' WHERE iccid =";
-    world.home.run_sql(&format!("{sql} '{}'", own[0])).await;
+    crate::desk::deactivate(&world, &own[0]).await;
     let before = world.home.dump().await;
     for (_, prefix) in prefixes() {
         for good in [PT, US] {

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use crate::harness::contract::{self, Seen};
 use crate::harness::http::Answer;
 use crate::harness::{Home, Org, Request, World};
-use crate::{money, money_jobs, shop};
+use crate::{desk, money, money_jobs, shop};
 use api::{Operation, Surface};
 use serde_json::{Value, json};
 
@@ -57,8 +57,8 @@ async fn the_documents_are_served_as_they_are_written(home: Home) {
 /// Walks the whole route table with calls that must succeed. An operation without a call here
 /// stops the walk, and one that was not reached is found at its end.
 async fn every_operation_succeeds_under_every_prefix(home: Home) {
-    let world = shop::open(home, 10).await;
-    let org = shop::reseller(&world, shop::PLENTY).await;
+    let world = shop::open(home, 300).await;
+    let org = shop::reseller(&world, 10 * shop::PLENTY).await;
     let mut wanted = BTreeSet::new();
     for surface in Surface::all() {
         for &prefix in surface.prefixes() {
@@ -88,6 +88,14 @@ async fn good_call(world: &World, org: &Org, prefix: &str, operation: &Operation
         ("/operator/v1", _, "/catalogue" | "/stock" | "/organisations/{id}/grants") => {
             let body = shop_body(&path).unwrap_or_default();
             ours(&path.replace("/stock", "/stock?mode=sandbox")).json(&body)
+        }
+        (_, _, path) if path.starts_with("/esims") => on_esims(world, org, prefix, operation).await,
+        (_, "POST", "/usage") => {
+            let data = json!({"iccid": desk::esim(world, org).await, "bytes": 5});
+            ours(&path).json(&json!([{
+                "specversion": "1.0", "id": "walk", "source": "walk", "type": "tern.usage.data",
+                "time": "2026-05-04T08:15:00Z", "data": data,
+            }]))
         }
         (_, _, path) if is_of_the_shop(path) => in_the_shop(world, org, prefix, operation).await,
         (_, "GET", "/idempotency/v1/{key}") => request("/idempotency/v1/walk").key(&org.key),
@@ -163,6 +171,44 @@ async fn in_the_shop(world: &World, org: &Org, prefix: &str, operation: &Operati
         }
         _ => panic!("{operation:?} is new: give it a call that succeeds"),
     }
+}
+
+/// A call about an eSIM, which is a new one with a bundle on it.
+async fn on_esims(world: &World, org: &Org, prefix: &str, operation: &Operation) -> Request {
+    let esim = desk::esim(world, org).await;
+    let id = desk::text(&desk::latest(world, org, &esim, shop::PT).await["id"]);
+    let bought = &shop::listed(world, org, "?limit=1").await[0];
+    let path = operation.path.replace("{iccid}", &esim).replace("{name}", shop::PT.name);
+    let path = path.replace("{bundle}", shop::PT.name).replace("{offerId}", &id);
+    let path = path.replace("{assignmentId}", &id);
+    let path = path.replace("{reference}", &shop::reference(bought));
+    let request = Request::new(&operation.method, &format!("{prefix}{path}"));
+    if prefix == "/operator/v1" {
+        let body = json!({"suspend": true, "reason": "walk"});
+        return request.bearer(&world.operator_key).json(&body);
+    }
+    let request = request.key(&org.key);
+    let body = match operation.path.as_str() {
+        "/esims/assignments" => {
+            return Request::get(&format!("{prefix}{path}?reference={}", shop::reference(bought)))
+                .key(&org.key);
+        }
+        "/esims/apply" | "/esims/{iccid}/bundles" => {
+            desk::grant(world, org, shop::FR, 1).await;
+            json!({"bundle": shop::FR.name})
+        }
+        "/esims" => json!({"iccid": esim, "customerRef": "walk"}),
+        "/esims/{iccid}/sms" => {
+            desk::number(world, org, &esim, &json!("447700900123")).await;
+            json!({"message": "walk"})
+        }
+        "/esims/{iccid}/suspend" => json!({"suspend": true}),
+        "/esims/{iccid}/attach" => json!({"country": "PT"}),
+        "/esims/{iccid}/use" => json!({"bytes": 1}),
+        "/esims/{iccid}/msisdn" => json!({"msisdn": null}),
+        _ => return request,
+    };
+    if operation.method == "GET" { request } else { request.json(&body) }
 }
 
 fn answer(status: u16, headers: &[(&str, &str)], body: &Value) -> Answer {

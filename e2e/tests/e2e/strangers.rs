@@ -1,11 +1,12 @@
 //! The whole route table, seen by those who may not: no operation tells them apart from one
 //! another, tells them anything, or does anything for them.
 
+use api::versions::Version;
 use api::{Operation, Surface};
 use serde_json::json;
 
 use crate::harness::{Answer, Home, Key, Org, Request, World};
-use crate::shop;
+use crate::{desk, shop};
 
 crate::on_both! {
     a_stranger_gets_the_same_refusal_from_every_operation,
@@ -20,11 +21,15 @@ crate::on_both! {
 struct Ids<'i> {
     org: &'i str,
     key: &'i str,
+    esim: &'i str,
 }
 
 fn target(prefix: &str, operation: &Operation, ids: &Ids<'_>) -> String {
     let path = operation.path.replace("{id}", ids.org).replace("{keyId}", ids.key);
     let path = path.replace("{key}", ids.key).replace("{orderReference}", ids.key);
+    let path = path.replace("{iccid}", ids.esim).replace("{reference}", ids.key);
+    let path = path.replace("{bundle}", shop::PT.name).replace("{offerId}", "1");
+    let path = path.replace("{assignmentId}", "1");
     format!("{prefix}{}", path.replace("{name}", shop::PT.name))
 }
 
@@ -36,7 +41,7 @@ struct Keys {
 }
 
 async fn keys(world: &World) -> Keys {
-    let org = world.add_sandbox("Known").await;
+    let org = shop::reseller(world, shop::PLENTY).await;
     let key = world.add_key(&org, &json!({})).await;
     let lost = world.add_key(&org, &json!({})).await;
     world.revoke(&org, &lost).await.expect(200);
@@ -103,29 +108,46 @@ fn without_bearer(request: &Request, world: &World, keys: &Keys) -> Vec<Request>
     ]
 }
 
+/// One way in so many is tried on an operation of an old version.
+const OLD_STEP: usize = 7;
+
 async fn a_stranger_gets_the_same_refusal_from_every_operation(home: Home) {
-    let world = World::start(home).await;
+    let world = shop::open(home, 1).await;
     let keys = keys(&world).await;
+    let esim = desk::esim(&world, &keys.org).await;
+    let done = world.node.seen();
     let before = world.home.dump().await;
     let unknown = "01890000-0000-7000-8000-000000000000";
+    let mut turn = 0;
     for surface in Surface::all() {
         let mut refusals: Vec<Answer> = Vec::new();
         for &prefix in surface.prefixes() {
             for operation in api::operations(surface) {
-                let known = Ids { org: &keys.org.id, key: &keys.key.id };
-                let unknown = Ids { org: unknown, key: unknown };
+                let known = Ids { org: &keys.org.id, key: &keys.key.id, esim: &esim };
+                let unknown = Ids { org: unknown, key: unknown, esim: "8943001999999999993" };
                 let has_ids = operation.path.contains('{');
                 for ids in [known, unknown].into_iter().take(1 + usize::from(has_ids)) {
                     let target = target(prefix, &operation, &ids);
-                    let body =
-                        json!({"seconds": 5, "on": true, "name": "Never", "currency": "USD"});
+                    let body = json!({
+                        "seconds": 5, "on": true, "name": "Never", "currency": "USD",
+                        "suspend": true, "reason": "no", "message": "no", "iccid": esim,
+                        "customerRef": "no", "bytes": 5, "country": "PT", "msisdn": null,
+                    });
                     let request = Request::new(&operation.method, &target).json(&body);
                     let ways = match surface {
                         Surface::Operator => without_bearer(&request, &world, &keys),
                         _ => without_key(&request, &world, &keys),
                     };
-                    for way in ways {
-                        refusals.push(world.node.send(&way).await);
+                    // All of them in the newest version; in the older ones some, in turn.
+                    let is_old =
+                        matches!(surface, Surface::Interface(old) if old != Version::NEWEST);
+                    let step = if is_old { OLD_STEP } else { 1 };
+                    turn += 1;
+                    for way in ways.into_iter().skip(turn % step).step_by(step) {
+                        let mut refusal = world.node.send(&way).await;
+                        // What is deprecated says so to everybody; the judge looks after that.
+                        refusal.headers.retain(|(name, _)| name != "deprecation");
+                        refusals.push(refusal);
                     }
                 }
             }
@@ -141,7 +163,7 @@ async fn a_stranger_gets_the_same_refusal_from_every_operation(home: Home) {
         }
     }
     assert_eq!(world.home.dump().await, before, "a stranger changes nothing");
-    assert_eq!(world.node.seen().len(), 3, "only what the test itself did succeeded");
+    assert_eq!(world.node.seen(), done, "only what the test itself did succeeded");
 }
 
 async fn an_unknown_organisation_is_unknown_to_every_operation(home: Home) {
@@ -171,7 +193,8 @@ async fn an_unknown_organisation_is_unknown_to_every_operation(home: Home) {
         }
         let mut prints = std::collections::HashSet::new();
         for id in nobody {
-            let target = target("/operator/v1", &operation, &Ids { org: id, key: &key.id });
+            let ids = Ids { org: id, key: &key.id, esim: "8943001999999999993" };
+            let target = target("/operator/v1", &operation, &ids);
             let request = Request::new(&operation.method, &target);
             let refusal = world.node.send(&request.bearer(&world.operator_key).json(&body)).await;
             prints.insert(refusal.fingerprint());

@@ -14,6 +14,7 @@ use serde_json::{Value, json};
 use super::{OfOrg, not_found};
 use crate::Api;
 use crate::caller::ByOperator;
+use crate::csv::cell;
 use crate::problem::Problem;
 use crate::query::Query;
 
@@ -154,25 +155,4 @@ fn csv_line(row: &Posted) -> String {
         )
     });
     lines.collect::<Vec<_>>().concat()
-}
-
-/// Quoted where needed, and never a formula to a spreadsheet.
-fn cell(text: &str) -> String {
-    let guard = if text.starts_with(['=', '+', '-', '@', '\t', '\r']) { "'" } else { "" };
-    if guard.is_empty() && !text.contains([',', '"', '\n', '\r']) {
-        return text.to_owned();
-    }
-    format!("\"{guard}{}\"", text.replace('"', "\"\""))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::cell;
-
-    #[test]
-    fn cells_are_safe_in_a_spreadsheet() {
-        assert_eq!(cell("plain"), "plain");
-        assert_eq!(cell("a,\"b\""), "\"a,\"\"b\"\"\"");
-        assert_eq!(cell("=1+1"), "\"'=1+1\"");
-    }
 }

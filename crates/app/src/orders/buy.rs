@@ -3,15 +3,18 @@
 
 use std::collections::HashMap;
 
+use domain::assignment::State;
 use domain::ledger::{Account, Kind};
 use domain::order::{Assigned, Order, PROCESSING, Status, Target, completed_message};
-use domain::{EventId, Iccid, JobId, Money, OrderId, Organisation, Timestamp, limits};
-use store::{StoreError, Tx, assignments, esims, orders};
+use domain::{EventId, Iccid, Money, OrderId, Organisation, Timestamp, limits};
+use store::assignments::{self, New};
+use store::{StoreError, Tx, orders, profiles};
 
 use super::plan::{Plan, Stop};
-use super::{Codes, Shown, random_uuid};
+use super::{Codes, Shown};
 use crate::credit::{self, Purse};
 use crate::idempotency::{self, Request};
+use crate::ids::Ids;
 use crate::jobs::ORDER;
 use crate::organisations::own;
 use crate::{Answer, App, Caller, topup};
@@ -134,13 +137,8 @@ pub enum Error {
 
 /// Everything about an order that is made outside the transaction.
 pub(crate) struct Draft {
-    id: OrderId,
-    reference: String,
-    job: JobId,
-    expiry_job: JobId,
-    event: EventId,
+    ids: Ids,
     auto: topup::AutoDraft,
-    now: Timestamp,
 }
 
 impl App {
@@ -174,15 +172,7 @@ impl App {
     }
 
     fn order_draft(&self) -> Draft {
-        Draft {
-            id: self.order_id(),
-            reference: random_uuid(self.rt().random()),
-            job: self.job_id(),
-            expiry_job: self.job_id(),
-            event: self.event_id(),
-            auto: self.auto_draft(),
-            now: self.now(),
-        }
+        Draft { ids: self.ids(), auto: self.auto_draft() }
     }
 
     fn place(
@@ -192,7 +182,7 @@ impl App {
         command: &Command,
         draft: &Draft,
     ) -> Result<Outcome, Error> {
-        let (organisation, clock) = own(tx, org, draft.now)?;
+        let (organisation, clock) = own(tx, org, draft.ids.now)?;
         let plan = match Plan::of(tx, &organisation, command) {
             Ok(plan) => plan,
             Err(Stop::Refused(refusal)) => return Ok(Outcome::Refused(refusal)),
@@ -217,7 +207,7 @@ impl App {
         (plan, purse): (&Plan, Purse),
     ) -> Result<Outcome, Error> {
         for (profile, count) in plan.new_esims() {
-            if !esims::has(tx, (organisation.mode, profile), count)? {
+            if !profiles::has(tx, (organisation.mode, profile), count)? {
                 return Err(Error::OutOfStock);
             }
         }
@@ -234,6 +224,7 @@ impl App {
             source_ip: String::new(),
             created_at: clock,
             finished_at: None,
+            is_listed: true,
         };
         let parts = (order, plan.items(), Vec::new());
         let shown = self.with_codes(tx, parts, organisation.currency, Codes::None)?;
@@ -249,16 +240,17 @@ impl App {
         command: &Command,
         (plan, draft): (&Plan, &Draft),
     ) -> Result<Shown, Error> {
-        let is_later = command.is_later();
+        let (is_later, mut ids) = (command.is_later(), draft.ids);
+        let reference = ids.reference();
         let assigned = issue(tx, organisation, plan, clock)?;
         credit::expire_if_due(tx, clock)?;
         let into = if is_later { Account::Held } else { Account::Sales };
-        let paid = credit::pay(tx, clock, (Kind::Order, &draft.reference), (plan.total, into))?;
+        let paid = credit::pay(tx, clock, (Kind::Order, &reference), (plan.total, into))?;
         let status = if is_later { Status::Processing } else { Status::Completed };
         let order = Order {
-            id: draft.id,
+            id: ids.order(),
             org: organisation.id,
-            reference: draft.reference.clone(),
+            reference,
             status,
             status_message: match status {
                 Status::Processing => PROCESSING.to_owned(),
@@ -271,16 +263,22 @@ impl App {
             source_ip: command.source_ip.clone(),
             created_at: clock,
             finished_at: (!is_later).then_some(clock),
+            is_listed: true,
         };
         let items = plan.items();
         orders::insert(tx, &order, &items)?;
+        let owned = (order.org, order.id);
         if is_later {
-            assignments::insert(tx, (order.org, order.id), &assigned, None, clock)?;
-            App::add_job(tx, draft.job, (ORDER, &order.id.to_string()), clock, draft.now)?;
+            let new = plan.put_on(&assigned, &[]);
+            assignments::insert(tx, owned, &new, State::Processing, clock)?;
+            App::add_job(tx, ids.job(), (ORDER, &order.id.to_string()), clock, ids.now)?;
         } else {
-            let lots = App::stock_up(tx, &order, &items, (draft.expiry_job, draft.now))?;
-            assignments::insert(tx, (order.org, order.id), &assigned, Some(&lots), clock)?;
-            self.tell_order(tx, draft.event, &order, organisation.currency)?;
+            let lots = App::stock_up(tx, &order, &items, (ids.job(), ids.now))?;
+            let new = plan.put_on(&assigned, &lots);
+            assignments::insert(tx, owned, &new, State::Queued, clock)?;
+            let placed: Vec<_> = new.iter().map(New::placed).collect();
+            self.settle_in(tx, (order.org, organisation.mode), &placed, &mut ids)?;
+            self.tell_order(tx, ids.event(), &order, organisation.currency)?;
         }
         App::top_up_if_low(tx, organisation, &draft.auto)?;
         let codes = Codes::UpTo(usize::try_from(limits::SYNCHRONOUS_BUNDLES_MAX).unwrap_or(0));
@@ -315,27 +313,56 @@ fn issue(
     plan: &Plan,
     clock: Timestamp,
 ) -> Result<Vec<Assigned>, Error> {
-    let mut wanted: Vec<_> = plan.new_esims().into_iter().collect();
-    // Always in one order, so that two nodes never wait for each other.
-    wanted.sort_unstable();
-    let mut issued: HashMap<&str, std::vec::IntoIter<Iccid>> = HashMap::new();
-    for (profile, count) in wanted {
-        let kind = (organisation.mode, profile);
-        let iccids = esims::issue(tx, organisation.id, kind, count, clock)?;
-        if i64::try_from(iccids.len()) != Ok(count) {
-            return Err(Error::OutOfStock);
-        }
-        issued.insert(profile, iccids.into_iter());
-    }
+    let mut issued = Issued::of::<Error>(tx, organisation, plan.new_esims(), clock)?;
     let mut assigned = Vec::new();
     for (line, item) in plan.lines.iter().zip(0_i64..) {
         for target in &line.targets {
-            let fresh = || issued.get_mut(line.profile_name.as_str()).and_then(Iterator::next);
             let is_new_esim = target.is_none();
+            let fresh = || issued.next(&line.plan.profile_name);
             let iccid = target.clone().or_else(fresh).ok_or(Error::OutOfStock)?;
             let n = i64::try_from(assigned.len()).unwrap_or(i64::MAX);
             assigned.push(Assigned { item, n, iccid, bundle: line.bundle.clone(), is_new_esim });
         }
     }
     Ok(assigned)
+}
+
+/// New eSIMs from the stock, by profile.
+pub(crate) struct Issued(HashMap<String, std::vec::IntoIter<Iccid>>);
+
+/// There are not enough profiles.
+pub(crate) struct OutOfStock;
+
+impl Issued {
+    /// Takes as many of each profile as are wanted, or none at all.
+    pub(crate) fn of<E: From<StoreError> + From<OutOfStock>>(
+        tx: &mut Tx<'_>,
+        organisation: &Organisation,
+        wanted: HashMap<&str, i64>,
+        clock: Timestamp,
+    ) -> Result<Self, E> {
+        let mut wanted: Vec<_> = wanted.into_iter().collect();
+        // Always in one order, so that two nodes never wait for each other.
+        wanted.sort_unstable();
+        let mut issued = HashMap::new();
+        for (profile, count) in wanted {
+            let kind = (organisation.mode, profile);
+            let iccids = profiles::issue(tx, organisation.id, kind, count, clock)?;
+            if i64::try_from(iccids.len()) != Ok(count) {
+                return Err(OutOfStock.into());
+            }
+            issued.insert(profile.to_owned(), iccids.into_iter());
+        }
+        Ok(Self(issued))
+    }
+
+    pub(crate) fn next(&mut self, profile: &str) -> Option<Iccid> {
+        self.0.get_mut(profile).and_then(Iterator::next)
+    }
+}
+
+impl From<OutOfStock> for Error {
+    fn from(_: OutOfStock) -> Self {
+        Self::OutOfStock
+    }
 }

@@ -2,8 +2,9 @@
 
 use std::collections::HashMap;
 
-use domain::order::{Item, ItemKind, Target};
+use domain::order::{Assigned, Item, ItemKind, Target};
 use domain::{BundleName, Iccid, Organisation, limits};
+use store::assignments::New;
 use store::catalogue::{self, Offer};
 use store::{StoreError, Tx, esims};
 
@@ -22,8 +23,8 @@ pub(super) struct Planned {
     pub(super) quantity: i64,
     /// Per unit, in minor units.
     pub(super) price: i64,
-    /// The eSIMs it fits.
-    pub(super) profile_name: String,
+    /// The eSIMs it fits, and what it gives.
+    pub(super) plan: catalogue::Plan,
     /// The eSIMs it goes onto; none = a new one.
     pub(super) targets: Vec<Option<Iccid>>,
     pub(super) allow_reassign: bool,
@@ -64,10 +65,10 @@ impl Plan {
             let mut targets: Vec<Option<Iccid>> = Vec::new();
             for iccid in &line.iccids {
                 let esim = fits.get(iccid).ok_or(Refusal::NotYourEsim)?;
-                if esim.profile_status == "Deactivated" {
+                if esim.is_deactivated() {
                     return Err(Refusal::Deactivated.into());
                 }
-                let fits = esim.profile_name == offer.profile_name;
+                let fits = esim.profile_name == offer.plan.profile_name;
                 if !fits && !line.allow_reassign {
                     return Err(Refusal::NotCompatible.into());
                 }
@@ -84,7 +85,7 @@ impl Plan {
                 bundle,
                 quantity: line.quantity,
                 price: offer.price,
-                profile_name: offer.profile_name,
+                plan: offer.plan,
                 targets,
                 allow_reassign: line.allow_reassign,
             });
@@ -104,13 +105,24 @@ impl Plan {
         self.lines.iter().map(item).collect()
     }
 
+    /// What goes onto which eSIM; by item, the lots it comes from as far as there are any.
+    pub(super) fn put_on(&self, assigned: &[Assigned], lots: &[i64]) -> Vec<New> {
+        let new = |one: &Assigned| {
+            let place = usize::try_from(one.item).unwrap_or(usize::MAX);
+            let terms = self.lines.get(place)?.plan.terms;
+            let lot = lots.get(place).copied();
+            Some(New { assigned: one.clone(), terms, lot, wanted_at: None })
+        };
+        assigned.iter().filter_map(new).collect()
+    }
+
     /// New eSIMs it needs, by profile.
     pub(super) fn new_esims(&self) -> HashMap<&str, i64> {
         let mut wanted = HashMap::new();
         for line in &self.lines {
             let count = line.targets.iter().filter(|target| target.is_none()).count();
             if count > 0 {
-                let sum: &mut i64 = wanted.entry(line.profile_name.as_str()).or_default();
+                let sum: &mut i64 = wanted.entry(line.plan.profile_name.as_str()).or_default();
                 *sum += i64::try_from(count).unwrap_or(i64::MAX);
             }
         }

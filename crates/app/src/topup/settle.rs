@@ -167,6 +167,7 @@ impl App {
             source_ip: String::new(),
             created_at: clock,
             finished_at: Some(clock),
+            is_listed: true,
         };
         let item = Item {
             kind,

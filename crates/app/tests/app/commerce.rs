@@ -30,11 +30,12 @@ use crate::tally::Tally;
 use crate::world::{ALL, World};
 
 /// What must have happened again and again in all histories together.
-pub(crate) const HAPPENS: [&str; 36] = [
+pub(crate) const HAPPENS: [&str; 37] = [
     "BeforeCommit",
     "AfterCommit",
     "esim back in stock",
     "esim kept for another order",
+    "esim left",
     "large order completed",
     "large order failed",
     "lot expired",
@@ -376,7 +377,7 @@ impl Commerce {
     fn check_closely(&mut self, n: usize, work: Work) {
         self.look(n, (work, Look::Full));
         self.model.check_inventory(&self.world, n);
-        self.model.check_assignments(&self.world, n);
+        self.model.check_assignments(&self.world, n, work);
     }
 
     fn look(&mut self, n: usize, look: (Work, Look)) {
@@ -410,7 +411,7 @@ impl Commerce {
         }
         let left = self.world.wait(self.world.app().jobs(false, None, ALL));
         let left = left.expect("the database answers");
-        let is_of_later = |kind: &str| ["test-credit-expiry", "lot-expiry"].contains(&kind);
+        let is_of_later = |kind: &str| ["test-credit-expiry", "lot-expiry", "esim"].contains(&kind);
         assert!(left.iter().all(|job| !is_long && is_of_later(&job.kind)), "{left:?}");
     }
 
@@ -423,9 +424,13 @@ impl Commerce {
             self.check_closely(n, Work::Done);
             let books = &self.model.orgs[n];
             let events = self.world.wait(self.world.app().events(self.world.caller_of(n), 0, ALL));
-            let numbers = events.expect("events").iter().map(|event| event.seq).collect::<Vec<_>>();
-            let last = i64::try_from(books.events).expect("a short history");
+            let events = events.expect("events");
+            let numbers = events.iter().map(|event| event.seq).collect::<Vec<_>>();
+            let farewells = events.iter().filter(|event| event.kind.starts_with("esim.")).count();
+            let last = i64::try_from(books.events + farewells).expect("a short history");
             assert_eq!(numbers, (1..=last).collect::<Vec<_>>(), "events have no gap");
+            let told = events.iter().filter(|event| event.kind == "esim.deleted").count();
+            assert_eq!(told, books.left.len(), "each that left is told of once");
         }
         let charges = self.model.orgs.iter().flat_map(|books| &books.charges);
         let paid = charges.clone().filter(|charge| charge.is_paid == Some(true));

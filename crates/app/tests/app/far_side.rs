@@ -5,6 +5,7 @@ use std::panic::resume_unwind;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use app::esims::{apply, change, revoke, sms};
 use app::inventory::Refund;
 use app::topup::Outcome;
 use app::{Answer, Answers, Store, orders};
@@ -140,6 +141,30 @@ impl Answers for Writers {
             orders::Outcome::Refused(refusal) => (400, format!("{refusal:?}"), String::new()),
         };
         self.answer(form, (status, &code), &about)
+    }
+
+    fn apply(&self, form: &str, outcome: &apply::Outcome) -> Answer {
+        match outcome {
+            apply::Outcome::Applied { reference, is_processing, .. } => {
+                let code = if *is_processing { "processing" } else { "completed" };
+                self.answer(form, (200, code), reference)
+            }
+            apply::Outcome::Refused(refusal) => {
+                self.answer(form, (400, &format!("{refusal:?}")), "")
+            }
+        }
+    }
+
+    fn revoke(&self, form: &str, outcome: revoke::Outcome) -> Answer {
+        self.answer(form, (200, &format!("{outcome:?}")), "")
+    }
+
+    fn change(&self, form: &str, outcome: change::Outcome) -> Answer {
+        self.answer(form, (200, &format!("{outcome:?}")), "")
+    }
+
+    fn sms(&self, form: &str, outcome: sms::Outcome) -> Answer {
+        self.answer(form, (200, &format!("{outcome:?}")), "")
     }
 
     fn refund(&self, form: &str, refund: Refund) -> Answer {

@@ -1,9 +1,11 @@
-//! Money and commerce, as properties: random histories with crashes, against small models.
+//! Money, commerce and the lives of eSIMs, as properties: random histories with crashes, against
+//! small models.
 
 mod commerce;
 mod dice;
 mod far_side;
 mod history;
+mod lives;
 mod model;
 mod tally;
 mod tamper;
@@ -15,6 +17,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use self::commerce::Commerce;
 use self::history::History;
+use self::lives::Lives;
 use self::tally::Tally;
 
 const HISTORIES: u64 = 1_000;
@@ -53,6 +56,19 @@ fn bundles_are_paid_once_and_held_once_whatever_crashes() {
         return;
     };
     tally.assert_each(HISTORIES / 50, &commerce::HAPPENS);
+}
+
+#[test]
+fn bundles_on_esims_live_as_the_contract_has_it_whatever_crashes() {
+    let Some(tally) = all_histories(|seed, tally| {
+        let mut lives = Lives::new(seed);
+        lives.play();
+        lives.settle();
+        tally.add(lives.into_tally());
+    }) else {
+        return;
+    };
+    tally.assert_each(HISTORIES / 100, &lives::HAPPENS);
 }
 
 /// Plays every history on two threads, and counts; or, where a seed is given, that one alone.

@@ -46,6 +46,8 @@ impl World {
         let ports = Ports {
             test_payments: far_side.clone(),
             live_payments: None,
+            live_network: None,
+            live_sms: None,
             forms: writers.clone(),
             answers: writers,
         };

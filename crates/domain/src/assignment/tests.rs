@@ -20,6 +20,7 @@ fn queued(id: i64, start: Start) -> Assignment {
         wanted_at: None,
         started_at: None,
         ends_at: None,
+        ended_at: None,
         used: 0,
         used_that_day: 0,
         used_on: 0,

@@ -22,6 +22,7 @@ pub(super) fn curl(spec: &Spec, operation: &Operation) -> String {
         lines[0] = format!("curl -X {} {address}", operation.method.to_uppercase());
     }
     lines.extend(key_header(spec, operation));
+    lines.extend(form(spec, operation));
     if !example.is_null() {
         lines.push("-H 'Content-Type: application/json'".to_owned());
         let body = match compact(example) {
@@ -31,6 +32,20 @@ pub(super) fn curl(spec: &Spec, operation: &Operation) -> String {
         lines.push(format!("-d '{}'", body.replace('\'', r"'\''").replace('\n', "\n  ")));
     }
     lines.join(" \\\n  ")
+}
+
+/// How to ask for JSON where it is one of several forms, and where to put what is no text.
+fn form(spec: &Spec, operation: &Operation) -> Option<String> {
+    let answer = spec.resolve(&operation.json["responses"]["200"]);
+    let kinds: Vec<_> = entries(&answer["content"]).map(|(kind, _)| kind).collect();
+    match kinds[..] {
+        ["image/png"] => Some("-o code.png".to_owned()),
+        ["application/zip"] => Some("-o codes.zip".to_owned()),
+        [_, _, ..] if kinds.contains(&"application/json") => {
+            Some("-H 'Accept: application/json'".to_owned())
+        }
+        _ => None,
+    }
 }
 
 /// Quoted where a shell or curl itself would read more into it than an address.
@@ -47,7 +62,10 @@ fn filled_path(spec: &Spec, operation: &Operation) -> String {
     let mut path = operation.path.to_owned();
     let mut query = Vec::new();
     for parameter in parameters {
-        let (name, example) = (text(&parameter["name"]), parameter["example"].as_str());
+        let example = &parameter["example"];
+        // Of a list, the first.
+        let example = example.get(0).unwrap_or(example).as_str();
+        let name = text(&parameter["name"]);
         match (text(&parameter["in"]), example) {
             ("path", Some(example)) => path = path.replace(&format!("{{{name}}}"), example),
             ("query", Some(example)) if parameter["required"] == true => {

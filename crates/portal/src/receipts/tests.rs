@@ -37,6 +37,7 @@ fn receipt(items: &[(ItemKind, &str, i64, i64)]) -> Receipt {
         source_ip: "192.0.2.17".to_owned(),
         created_at,
         finished_at: Some(created_at),
+        is_listed: true,
     };
     let (assigned, codes) = (Vec::new(), Vec::new());
     let shown = Shown { order, currency: currency("USD"), items, assigned, codes, receipt: None };

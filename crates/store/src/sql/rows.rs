@@ -25,6 +25,20 @@ impl Tx<'_> {
         Ok(returned)
     }
 
+    /// Runs an `UPDATE … IN ({list})` whose other arguments come first, no later than the next read
+    /// or the commit.
+    pub fn later_in(
+        &mut self,
+        sql: &str,
+        args: &[Value],
+        list: &[Value],
+    ) -> Result<(), StoreError> {
+        for (sql, args) in pieces(sql, args, list) {
+            self.later(&sql, &args)?;
+        }
+        Ok(())
+    }
+
     /// All rows of a `SELECT … IN ({list})` whose other arguments come first, however long the list
     /// is. Rows come in the statement's order within each piece of the list only.
     pub fn all_in(
@@ -34,16 +48,25 @@ impl Tx<'_> {
         list: &[Value],
     ) -> Result<Vec<Row>, StoreError> {
         let mut found = Vec::new();
-        for piece in list.chunks(limits::ROWS_PER_STATEMENT_MAX) {
-            let size = piece.len().next_power_of_two();
-            let sql = sql.replace("{list}", &super::parameters(args.len() + 1, size));
-            // What is asked for twice is found once.
-            let padding = piece.iter().cycle().take(size);
-            let args: Vec<_> = args.iter().chain(padding).cloned().collect();
+        for (sql, args) in pieces(sql, args, list) {
             found.extend(self.all(&sql, &args)?);
         }
         Ok(found)
     }
+}
+
+fn pieces<'l>(
+    sql: &'l str,
+    args: &'l [Value],
+    list: &'l [Value],
+) -> impl Iterator<Item = (String, Vec<Value>)> + 'l {
+    list.chunks(limits::ROWS_PER_STATEMENT_MAX).map(move |piece| {
+        let size = piece.len().next_power_of_two();
+        let sql = sql.replace("{list}", &super::parameters(args.len() + 1, size));
+        // What is named twice is met once.
+        let padding = piece.iter().cycle().take(size);
+        (sql, args.iter().chain(padding).cloned().collect())
+    })
 }
 
 fn statements(sql: &str, rows: Vec<Vec<Value>>) -> Vec<(String, Vec<Value>)> {

@@ -170,6 +170,16 @@ impl Row {
         parse(self.text(column)?).map_err(|_| self.odd(column))
     }
 
+    /// The same for one that may be missing.
+    pub fn parsed_or_none<T, E>(
+        &self,
+        column: usize,
+        parse: impl FnOnce(&str) -> Result<T, E>,
+    ) -> Result<Option<T>, StoreError> {
+        let text = self.text_or_none(column)?;
+        text.map(|text| parse(text).map_err(|_| self.odd(column))).transpose()
+    }
+
     fn at(&self, column: usize) -> Result<&Value, StoreError> {
         self.0.get(column).ok_or_else(|| self.odd(column))
     }

@@ -15,6 +15,7 @@ use super::error::{Fault, FaultKind};
 use super::link::Link;
 use super::queue::{Job, Queue, Settled, Verdict};
 use super::sqlite::Access;
+use super::stamps::Stamps;
 use super::stats::Stats;
 use super::tx::{Conn, Tx};
 use super::{Database, StoreError};
@@ -37,6 +38,7 @@ pub(super) struct Writer {
     link: Link,
     rt: Rt,
     stats: Arc<Stats>,
+    stamps: Arc<Stamps>,
     /// Unlike any other writer's, also of this node's earlier lives.
     name: String,
     group_no: i64,
@@ -91,11 +93,17 @@ impl Failure {
 }
 
 impl Writer {
-    pub(super) fn new(database: Database, rt: Rt, stats: Arc<Stats>, name: String) -> Self {
+    pub(super) fn new(
+        database: Database,
+        rt: Rt,
+        (stats, stamps): (Arc<Stats>, Arc<Stamps>),
+        name: String,
+    ) -> Self {
         Self {
             link: Link::new(database, Access::Write, rt.clone()),
             rt,
             stats,
+            stamps,
             name,
             group_no: 0,
             fitting: limits::GROUP_WRITES_MAX,
@@ -140,6 +148,8 @@ impl Writer {
             Err(failure) => {
                 let error = failure.error();
                 for member in members {
+                    // It may be on disk all the same.
+                    self.stamps.moved(member.job.org);
                     fail(member.job, &error);
                 }
                 Vec::new()
@@ -207,7 +217,10 @@ impl Writer {
         for Member { job, end, .. } in members {
             match end {
                 End::NotRun => left.push(job),
-                End::Decided => (job.settle)(Settled::Decided),
+                End::Decided => {
+                    self.stamps.moved(job.org);
+                    (job.settle)(Settled::Decided);
+                }
                 End::Failed(error) => fail(job, &error),
                 End::Victim => victims.push(job),
             }
@@ -236,6 +249,7 @@ impl Writer {
             }
         }
         let [Member { job, end, .. }] = alone;
+        self.stamps.moved(job.org);
         match (outcome, end) {
             (Ok(()), End::Decided) => (job.settle)(Settled::Decided),
             (Ok(()), End::Failed(error)) => fail(job, &error),

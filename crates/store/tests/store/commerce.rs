@@ -1,11 +1,12 @@
 //! The catalogue, and what it offers to whom, on both databases.
 
+use domain::assignment::Terms;
 use domain::catalogue::{
     Allowance, Bundle, Country, Data, DurationUnit, Group, Market, Network, PROFILE_NAME, Price,
     Rate, Start,
 };
 use domain::{BundleName, Currency, OrgId, Timestamp};
-use store::catalogue::{self, Offer, Stored};
+use store::catalogue::{self, Offer, Plan, Stored};
 use store::{Store, StoreError};
 
 use crate::fixture::Fixture;
@@ -17,6 +18,7 @@ on_both! {
     networks_of_a_country_are_replaced_together,
     an_own_price_goes_before_the_standard_one,
     only_what_is_sold_there_is_offered,
+    a_plan_is_what_a_bundle_gives_sold_or_not,
 }
 
 fn at(ms: i64) -> Timestamp {
@@ -31,18 +33,26 @@ pub(crate) fn name(text: &str) -> BundleName {
     BundleName::parse(text).expect("a bundle name")
 }
 
+/// What a bundle gives that has nothing beyond what it must have.
+pub(crate) const PLAIN: Terms = Terms {
+    data: Data::Megabytes(1_000),
+    duration: 7,
+    unit: DurationUnit::Day,
+    start: Start::FirstUse,
+};
+
 /// A bundle with nothing beyond what it must have.
 fn plain(text: &str) -> Bundle {
     Bundle {
         name: name(text),
-        description: String::new(),
+        description: format!("All of {text}"),
         countries: vec![],
         roaming: vec![],
-        data: Data::Megabytes(1_000),
-        duration: 7,
-        duration_unit: DurationUnit::Day,
+        data: PLAIN.data,
+        duration: PLAIN.duration,
+        duration_unit: PLAIN.unit,
         speeds: vec![],
-        start: Start::FirstUse,
+        start: PLAIN.start,
         groups: vec![],
         profile_name: PROFILE_NAME.into(),
         image_url: String::new(),
@@ -278,7 +288,8 @@ async fn an_own_price_goes_before_the_standard_one(fixture: Fixture) {
     let dollars = market("USD", &[], "Gold");
     assert_eq!(shop.price(&dollars, "Sold").await, Some(600), "no own price in this currency");
     let offer = shop.0.read(|tx| catalogue::offer(tx, &market("EUR", &[], ""), &name("ungrouped")));
-    let expected = Offer { profile_name: "Profile 2".into(), price: 700 };
+    let plan = Plan { profile_name: "Profile 2".into(), terms: PLAIN };
+    let expected = Offer { plan, price: 700 };
     assert_eq!(offer.await, Ok(Some(expected)));
 }
 
@@ -303,4 +314,31 @@ async fn only_what_is_sold_there_is_offered(fixture: Fixture) {
     }
     let fixed = market("EUR", &["Fixed"], "Gold");
     assert_eq!(shop.price(&fixed, "listed").await, None, "a price does not open a group");
+}
+
+async fn a_plan_is_what_a_bundle_gives_sold_or_not(fixture: Fixture) {
+    let store = fixture.store().await;
+    let full = Bundle { is_withdrawn: false, ..full() };
+    let prices = vec![price("", &full.name, "EUR", 9)];
+    let gone = Bundle { is_withdrawn: true, ..plain("gone") };
+    let bundles = vec![full.clone(), gone.clone()];
+    brought(&store, Stored { bundles, prices, ..Stored::default() }).await;
+    let read = store.read(move |tx| {
+        let offer = catalogue::offer(tx, &market("EUR", &[], ""), &full.name)?;
+        let plans =
+            [&full.name, &gone.name, &name("unknown")].map(|name| catalogue::plan(tx, name));
+        Ok::<_, StoreError>((offer, plans))
+    });
+    let (offer, [unlimited, gone, unknown]) = read.await.expect("read");
+    let terms = Terms {
+        data: Data::Unlimited { daily_mb: 2_500, throttle_kbps: 1_250 },
+        duration: 1,
+        unit: DurationUnit::Month,
+        start: Start::Auto,
+    };
+    let plan = Plan { profile_name: "Profile 2".into(), terms };
+    assert_eq!(offer, Some(Offer { plan: plan.clone(), price: 9 }));
+    assert_eq!(unlimited, Ok(Some(plan)));
+    assert_eq!(gone, Ok(Some(Plan { profile_name: PROFILE_NAME.into(), terms: PLAIN })));
+    assert_eq!(unknown, Ok(None));
 }

@@ -1,23 +1,27 @@
 //! Lots of the inventory and the moves of their units, on both databases.
 
+use domain::assignment::State;
 use domain::catalogue::PROFILE_NAME;
 use domain::inventory::{Lot, Move};
-use domain::order::Assigned;
 use domain::{Mode, OrgId, Timestamp};
+use store::assignments::New;
 use store::lots::{self, Cause, Moved};
-use store::{Store, StoreError, assignments, esims, orders};
+use store::{Store, StoreError, assignments, orders, profiles};
 
+use crate::assignments::unit;
 use crate::commerce::{name, put_bundles};
-use crate::esims::profile;
 use crate::fixture::{Fixture, new_org};
 use crate::on_both;
 use crate::orders::order;
+use crate::profiles::profile;
 
 on_both! {
     units_move_as_they_are_noted,
     nothing_is_taken_beyond_what_is_left,
     the_same_cause_moves_once,
     held_lots_come_by_bundle_and_expiry,
+    lots_of_one_bundle_come_by_expiry,
+    units_are_put_back_where_they_were,
     expired_lots_are_found_and_the_next_is_known,
     units_on_esims_are_counted_by_lot,
 }
@@ -175,6 +179,64 @@ async fn held_lots_come_by_bundle_and_expiry(fixture: Fixture) {
     assert_eq!(held(200).await, [0; 0]);
 }
 
+async fn lots_of_one_bundle_come_by_expiry(fixture: Fixture) {
+    let store = fixture.store().await;
+    put_bundles(&store, &["a", "A"]).await;
+    let (org, other) = (new_org(&store, 1).await, new_org(&store, 2).await);
+    let mut ids = Vec::new();
+    for (bundle, expires_at) in [("a", 300), ("a", 100), ("A", 50), ("a", 200), ("a", 100)] {
+        ids.push(add_lot(&store, org, "order", lot(bundle, 2, expires_at)).await);
+    }
+    add_lot(&store, other, "order", lot("a", 2, 60)).await;
+    let empty = add_lot(&store, org, "order", lot("a", 1, 70)).await;
+    assert_eq!(take(&store, (org, empty), (Move::Applied, "one"), 1).await, Ok(true));
+    let held = async |bundle: &'static str, now: i64, most: i64| -> Vec<i64> {
+        let lots = store.read(move |tx| lots::held_of(tx, (org, &name(bundle)), at(now), most));
+        let lots: Vec<Lot> = lots.await.unwrap_or_else(|error: StoreError| panic!("{error}"));
+        lots.into_iter().map(|lot| lot.id).collect()
+    };
+    let [a300, a100, capital, a200, a100_too] = ids[..] else { panic!("five lots") };
+    assert_eq!(held("a", 0, 9).await, [a100, a100_too, a200, a300], "then by number");
+    assert_eq!(held("a", 0, 3).await, [a100, a100_too, a200]);
+    assert_eq!(held("a", 99, 1).await, [a100]);
+    assert_eq!(held("a", 100, 9).await, [a200, a300], "expired at its moment");
+    assert_eq!(held("a", 300, 9).await, [0; 0]);
+    assert_eq!(held("A", 0, 9).await, [capital], "case matters");
+    assert_eq!(held("b", 0, 9).await, [0; 0]);
+}
+
+async fn units_are_put_back_where_they_were(fixture: Fixture) {
+    let store = fixture.store().await;
+    put_bundles(&store, &["a"]).await;
+    let org = new_org(&store, 1).await;
+    let id = add_lot(&store, org, "order", lot("a", 5, 100)).await;
+    let neighbour = add_lot(&store, org, "order", lot("a", 5, 100)).await;
+    assert_eq!(take(&store, (org, id), (Move::Applied, "apply 1"), 5).await, Ok(true));
+    let put_back = async |units: i64, reference: &'static str| -> Result<(), StoreError> {
+        let cause = cause(Move::Returned, reference);
+        store.write(org, move |tx| lots::put_back(tx, (org, id), units, cause)).await
+    };
+    assert_eq!(put_back(3, "apply 1").await, Ok(()));
+    let again = put_back(3, "apply 1").await.expect_err("once");
+    assert!(again.is_unique("lot_moves(lot_id, kind, reference)"), "{again:?}");
+    assert_eq!(put_back(1, "apply 2").await, Ok(()));
+    assert_eq!(found(&store, org, id).await, Some(Lot { id, remaining: 4, ..lot("a", 5, 100) }));
+    let untouched = Lot { id: neighbour, ..lot("a", 5, 100) };
+    assert_eq!(found(&store, org, neighbour).await, Some(untouched));
+    let expected = [
+        sum(id, Move::Applied, 5, 5),
+        sum(id, Move::Bought, 5, 5),
+        sum(id, Move::Returned, 4, 1),
+        sum(neighbour, Move::Bought, 5, 5),
+    ];
+    assert_eq!(moved(&store, org).await, expected);
+    // What came back can be held and taken like before.
+    let held = store.read(move |tx| lots::held_of(tx, (org, &name("a")), at(0), 1)).await;
+    let held: Vec<Lot> = held.unwrap_or_else(|error: StoreError| panic!("{error}"));
+    assert_eq!(held.first().map(|lot| lot.id), Some(id));
+    assert_eq!(take(&store, (org, id), (Move::Applied, "apply 3"), 4).await, Ok(true));
+}
+
 async fn expired_lots_are_found_and_the_next_is_known(fixture: Fixture) {
     let store = fixture.store().await;
     put_bundles(&store, &["a", "b"]).await;
@@ -215,34 +277,35 @@ async fn units_on_esims_are_counted_by_lot(fixture: Fixture) {
     let first = add_lot(&store, org, "order", lot("a", 9, 90)).await;
     let second = add_lot(&store, org, "order", lot("a", 9, 90)).await;
     let counted = store.write(org, move |tx| {
-        esims::import(tx, Mode::Live, &[profile(1, PROFILE_NAME)], at(1))?;
-        let iccid = esims::issue(tx, org, (Mode::Live, PROFILE_NAME), 1, at(2))?.remove(0);
-        let units = |items: &[i64]| -> Vec<Assigned> {
-            let one = |(item, n): (&i64, i64)| Assigned {
-                item: *item,
-                n,
-                iccid: iccid.clone(),
-                bundle: name("a"),
-                is_new_esim: n == 0,
-            };
+        profiles::import(tx, Mode::Live, &[profile(1, PROFILE_NAME)], at(1))?;
+        let iccid = profiles::issue(tx, org, (Mode::Live, PROFILE_NAME), 1, at(2))?.remove(0);
+        let units = |items: &[i64]| -> Vec<New> {
+            let one = |(item, n): (&i64, i64)| unit((*item, n), iccid.clone(), n == 0);
             items.iter().zip(0..).map(one).collect()
         };
         let (done, processed) = (order(org, 1), order(org, 2));
         orders::insert(tx, &done, &[])?;
         orders::insert(tx, &processed, &[])?;
-        let lots = [first, second];
-        assignments::insert(tx, (org, done.id), &units(&[0, 0, 0, 1]), Some(&lots), at(3))?;
-        assignments::insert(tx, (org, processed.id), &units(&[0, 1, 1]), None, at(3))?;
+        let lots = [first, first, first, second];
+        let bought: Vec<_> = units(&[0, 0, 0, 1])
+            .into_iter()
+            .zip(lots)
+            .map(|(unit, lot)| New { lot: Some(lot), ..unit })
+            .collect();
+        assignments::insert(tx, (org, done.id), &bought, State::Queued, at(3))?;
+        let units = units(&[0, 1, 1]);
+        assignments::insert(tx, (org, processed.id), &units, State::Processing, at(3))?;
         let before = lots::on_esims(tx, org, 0, i64::MAX)?;
         let of_one = assignments::of_orders(tx, &[processed.id])?;
         let of_one: Vec<_> = of_one.into_iter().map(|(_, one)| one).collect();
-        assert_eq!(of_one, units(&[0, 1, 1]));
+        let expected: Vec<_> = units.into_iter().map(|unit| unit.assigned).collect();
+        assert_eq!(of_one, expected);
         let all = assignments::of_orders(tx, &[done.id, processed.id])?;
         assert_eq!(all.iter().filter(|(id, _)| *id == done.id).count(), 4);
         assert_eq!(all.len(), 7);
-        assert_eq!(assignments::ready(tx, processed.id, 1, second)?, 2);
-        assert_eq!(assignments::ready(tx, processed.id, 1, second)?, 0, "once");
-        assignments::revoke(tx, processed.id)?;
+        assert_eq!(assignments::ready(tx, processed.id, (1, second), at(4))?, 2);
+        assert_eq!(assignments::ready(tx, processed.id, (1, second), at(5))?, 0, "once");
+        assignments::revoke(tx, processed.id, at(6))?;
         let after = lots::on_esims(tx, org, 0, i64::MAX)?;
         let one = lots::on_esims(tx, org, first, second)?;
         Ok::<_, StoreError>((before, after, one, lots::on_esims(tx, other, 0, i64::MAX)?))

@@ -1,16 +1,21 @@
 //! The store on both databases, from one list of tests.
 
+mod assignments;
 mod commerce;
 mod conformance;
 mod esims;
 mod faults;
 mod fixture;
 mod groups;
+mod history;
 mod lines;
 mod lots;
+mod messages;
 mod money;
 mod orders;
 mod plans;
+mod profiles;
+mod records;
 mod rows;
 mod schema;
 mod statements;

@@ -16,6 +16,7 @@ on_both! {
     an_answer_is_kept_once,
     work_is_claimed_once_and_in_order,
     no_more_is_claimed_than_asked_for,
+    much_work_is_added_at_once_and_moved_when_added_again,
     work_is_pulled_forward_and_never_put_off,
     held_work_waits,
     the_work_of_a_silent_node_is_released,
@@ -174,6 +175,45 @@ async fn no_more_is_claimed_than_asked_for(fixture: Fixture) {
         let claimed: Vec<_> = claim.expect("claimed").iter().map(|job| job.due_at.ms()).collect();
         assert_eq!(claimed, expected);
     }
+}
+
+async fn much_work_is_added_at_once_and_moved_when_added_again(fixture: Fixture) {
+    let store = fixture.store().await;
+    let (org, other) = (new_org(&store, 1).await, new_org(&store, 2).await);
+    // More than one statement holds; ids of another make are of the same work.
+    let many = |org: OrgId, make: u8, subjects: std::ops::Range<u16>| -> Vec<Job> {
+        let one = |n: u16| {
+            let [high, low] = n.to_be_bytes();
+            let id = JobId::new(at(i64::from(make)), [0, 0, 0, 0, 0, 0, 0, 0, high, low]);
+            Job { id, subject: n.to_string(), ..job(org, 0) }
+        };
+        subjects.map(one).collect()
+    };
+    let due = |ms: i64| Due { at: at(ms), wake_at: at(ms + 1_000) };
+    let checks = store.write(org, move |tx| {
+        jobs::add_all(tx, &[], due(1), at(0))?;
+        jobs::add_all(tx, &many(other, 9, 0..3), due(7), at(0))?;
+        jobs::add_all(tx, &many(org, 1, 0..300), due(5), at(0))?;
+        // One is being done, and one was given up.
+        let mine = jobs::claim_next_of_org(tx, org, "me", at(5))?.expect("due");
+        assert_eq!(mine.id, many(org, 1, 0..1)[0].id);
+        jobs::dead(tx, many(org, 1, 1..2)[0].id, at(6), "broken")?;
+        jobs::add_all(tx, &many(org, 2, 0..299), due(50), at(0))?;
+        assert!(!jobs::is_mine(tx, &mine, "me")?, "whoever does it is overtaken");
+        assert_eq!(jobs::in_flight(tx, org)?, 0);
+        assert_eq!(jobs::failed(tx, None, 9)?, []);
+        assert_eq!(jobs::claim(tx, "me", at(1_004), 999)?, []);
+        let early = jobs::claim(tx, "me", at(1_049), 999)?;
+        assert_eq!(early.len(), 4, "the last one, and another organisation's three");
+        let all = jobs::all(tx, None, 999)?;
+        Ok::<_, StoreError>(all.into_iter().filter(|job| job.org == org).collect::<Vec<_>>())
+    });
+    let moved = |job: Job| match job.subject.as_str() {
+        "299" => Job { due_at: at(5), attempts: 1, ..job },
+        _ => Job { due_at: at(50), ..job },
+    };
+    let expected: Vec<_> = many(org, 1, 0..300).into_iter().map(moved).collect();
+    assert_eq!(checks.await, Ok(expected), "each once, under its first id");
 }
 
 async fn work_is_pulled_forward_and_never_put_off(fixture: Fixture) {

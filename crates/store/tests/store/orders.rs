@@ -20,6 +20,7 @@ on_both! {
     a_page_far_past_the_end_is_empty,
     filters_and_sorts_agree_with_a_list_in_memory,
     an_order_is_finished_once,
+    what_is_no_order_is_in_no_list_and_has_a_reference,
 }
 
 const STATUSES: [Status; 3] = [Status::Processing, Status::Completed, Status::Failed];
@@ -44,6 +45,7 @@ pub(crate) fn order(org: OrgId, n: u8) -> Order {
         source_ip: "192.0.2.7".into(),
         created_at: at(1_000 + i64::from(n)),
         finished_at: None,
+        is_listed: true,
     }
 }
 
@@ -306,7 +308,10 @@ async fn filters_and_sorts_agree_with_a_list_in_memory(fixture: Fixture) {
     let (org, other) = (new_org(&store, 1).await, new_org(&store, 2).await);
     let rt = Rt::seeded(20_260_601, at(0));
     let (all, foreign) = (random_orders(&rt, org, 60), random_orders(&rt, other, 20));
-    for (owner, orders) in [(org, all.clone()), (other, foreign)] {
+    // Applies that are no orders, among them one that would be on every list.
+    let hidden = random_orders(&rt, org, 5).into_iter().chain([order(org, 1)]);
+    let hidden: Vec<_> = hidden.map(|order| Order { is_listed: false, ..order }).collect();
+    for (owner, orders) in [(org, hidden), (org, all.clone()), (other, foreign)] {
         let added = store.write(owner, move |tx| {
             orders.iter().try_for_each(|order| orders::insert(tx, order, &[]))
         });
@@ -363,4 +368,47 @@ async fn an_order_is_finished_once(fixture: Fixture) {
     let all = list(&store, org, (&Filter::default(), None), FIRST).await;
     assert_eq!(all, (vec![done, failed], 2));
     assert_eq!(list(&store, org, (&processing, None), FIRST).await, (vec![], 0));
+}
+
+async fn what_is_no_order_is_in_no_list_and_has_a_reference(fixture: Fixture) {
+    let store = fixture.store().await;
+    let org = new_org(&store, 1).await;
+    let hidden = move |n| Order { is_listed: false, ..order(org, n) };
+    for placed in [hidden(1), order(org, 2), hidden(3), hidden(4), order(org, 5), hidden(6)] {
+        add(&store, placed).await;
+    }
+    let listed = (vec![order(org, 5), order(org, 2)], 2);
+    let all = Filter::default();
+    let every = number(Comparison::Gte, i64::MIN);
+    let filters = [
+        Filter { status: vec![TextTest::Is("processing".into())], ..all.clone() },
+        Filter { status: vec![TextTest::contains("proc")], ..all.clone() },
+        Filter { reference: vec![TextTest::contains("0b6c")], ..all.clone() },
+        Filter { total: vec![every], ..all.clone() },
+        Filter { created_at: vec![every], ..all.clone() },
+        all,
+    ];
+    for filter in &filters {
+        for sort in [None, Some((SortBy::CreatedAt, Direction::Descending))] {
+            assert_eq!(list(&store, org, (filter, sort), FIRST).await, listed, "{filter:?}");
+            let second = Page { number: 2, size: 1 };
+            let expected = (vec![order(org, 2)], 2);
+            assert_eq!(list(&store, org, (filter, sort), second).await, expected, "{filter:?}");
+        }
+    }
+    let named = Filter { reference: vec![TextTest::Is(hidden(3).reference)], ..Filter::default() };
+    assert_eq!(list(&store, org, (&named, None), FIRST).await, (vec![], 0), "by its own name");
+    let found = store.write(org, move |tx| {
+        for n in [1, 3, 4, 6] {
+            let (expected, hidden) = (Some(hidden(n)), hidden(n));
+            assert_eq!(orders::find(tx, org, &hidden.reference)?, expected);
+            assert_eq!(orders::find_anywhere(tx, &hidden.reference)?, expected);
+            assert_eq!(orders::find_by_id(tx, org, hidden.id)?, expected);
+        }
+        let seq = heads::find(tx, org)?.map(|head| head.order_seq);
+        let finished = orders::finish(tx, hidden(4).id, Status::Completed, "done", at(9))?;
+        let finished = finished.then(|| orders::find_by_id(tx, org, hidden(4).id)).transpose()?;
+        Ok::<_, StoreError>((seq, finished.flatten().map(|order| order.status)))
+    });
+    assert_eq!(found.await, Ok((Some(2), Some(Status::Completed))), "only orders are numbered");
 }

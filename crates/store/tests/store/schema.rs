@@ -2,21 +2,26 @@
 
 use std::collections::BTreeSet;
 
-use domain::filter::Page;
+use domain::assignment::{Assignment, State, Terms};
+use domain::catalogue::{Data, DurationUnit, Start};
+use domain::esim::{Esim, ProfileStatus};
+use domain::filter::{Direction, Page};
 use domain::organisation::Billing;
 use domain::{OrderId, OrgId, Timestamp};
 use store::orders::{self, Filter};
 use store::sql::Dialect;
-use store::{Store, StoreError, heads, migrate, organisations};
+use store::{Store, StoreError, args, assignments, esims, heads, migrate, organisations};
 
 use crate::fixture::Fixture;
 use crate::on_both;
+use crate::profiles::{iccid, iccids};
 
 on_both! {
     two_nodes_may_start_at_once,
     a_database_of_a_newer_program_is_left_alone,
     looking_creates_nothing,
     orders_of_schema_2_are_numbered,
+    esims_of_schema_3_live_on,
 }
 
 async fn two_nodes_may_start_at_once(fixture: Fixture) {
@@ -50,13 +55,14 @@ async fn looking_creates_nothing(fixture: Fixture) {
     assert!(fixture.database.path().is_none_or(|path| !path.exists()));
 }
 
-/// The steps up to 2 as this database has them, and the journal that says so.
-async fn schema_2(fixture: &Fixture) -> String {
+/// The steps up to that one as this database has them, and the journal that says so.
+async fn schema(fixture: &Fixture, last: usize) -> String {
     let newest = fixture.twin().await;
     let store = newest.store().await;
-    let journal = store.read(|tx| {
-        let sql = "SELECT number, name, digest FROM schema_migrations WHERE number <= 2";
-        let rows = tx.all(sql, &[])?;
+    let newest = i64::try_from(last).expect("a few steps");
+    let journal = store.read(move |tx| {
+        let sql = "SELECT number, name, digest FROM schema_migrations WHERE number <= $1";
+        let rows = tx.all(sql, args![newest])?;
         let lines = rows.iter().map(|row| {
             let (number, name, digest) = (row.int(0)?, row.text(1)?, row.text(2)?);
             let sql = "INSERT INTO schema_migrations VALUES";
@@ -65,7 +71,7 @@ async fn schema_2(fixture: &Fixture) -> String {
         lines.collect::<Result<String, _>>()
     });
     let journal = journal.await.expect("the journal");
-    assert_eq!(journal.lines().count(), 2);
+    assert_eq!(journal.lines().count(), last);
     let table = "CREATE TABLE schema_migrations (number BIGINT NOT NULL PRIMARY KEY, \
                  name TEXT COLLATE \"C\" NOT NULL, digest TEXT COLLATE \"C\" NOT NULL, \
                  applied_at BIGINT NOT NULL);\n";
@@ -73,12 +79,13 @@ async fn schema_2(fixture: &Fixture) -> String {
         table,
         include_str!("../../migrations/0001_accounts.sql"),
         include_str!("../../migrations/0002_money.sql"),
+        include_str!("../../migrations/0003_commerce.sql"),
     ];
-    let steps = steps.map(|sql| match fixture.database.dialect() {
+    let steps = steps[..=last].iter().map(|sql| match fixture.database.dialect() {
         Dialect::Sqlite => in_sqlite(sql),
-        Dialect::Postgres => sql.to_owned(),
+        Dialect::Postgres => (*sql).to_owned(),
     });
-    steps.concat() + &journal
+    steps.collect::<String>() + &journal
 }
 
 /// What `migrate.rs` makes of a step; the comparison with a fresh schema would show a difference.
@@ -132,7 +139,7 @@ async fn orders_of_schema_2_are_numbered(fixture: Fixture) {
     let orgs @ [busy, credited, idle] = [org(1), org(2), org(3)];
     let row = |owner: OrgId, n: u8| (owner, placed(n), 100 + i64::from(n));
     let orders = [row(busy, 3), row(credited, 2), row(busy, 1), row(busy, 4)];
-    fixture.script(&schema_2(&fixture).await).await;
+    fixture.script(&schema(&fixture, 2).await).await;
     fixture.script(&old_rows(&orgs, &orders)).await;
     assert_eq!(migrate::current(&fixture.database), Ok(Some(2)));
     let now = fixture.rt.now();
@@ -164,6 +171,140 @@ async fn orders_of_schema_2_are_numbered(fixture: Fixture) {
         assert_eq!(head.test_credit_since, since);
         assert_eq!((settings.price_list.as_str(), settings.refund_days), ("", 60));
         assert_eq!(settings.billing, Billing::Prepaid);
+    }
+    store.close().await;
+    assert_eq!(facts(&fixture).await, facts(&fixture.twin().await).await, "as if made today");
+}
+
+/// Two organisations with three eSIMs and one, and one more in the stock.
+fn esims_of_schema_3([org, other]: [OrgId; 2], dialect: Dialect) -> String {
+    let bytes = match dialect {
+        Dialect::Sqlite => "X'00'",
+        Dialect::Postgres => "'\\x00'",
+    };
+    let owned = |org: OrgId| format!("'{org}', 7");
+    let owners = [owned(org), owned(org), owned(other), owned(org), "NULL, NULL".to_owned()];
+    let rows = owners.into_iter().zip(1_u64..).map(|(owner, n)| {
+        let iccid = iccid(n);
+        format!(
+            "INSERT INTO esims (iccid, mode, profile_name, smdp_address, sealed, vault_key, \
+             profile_status, imported_at, org_id, assigned_at) VALUES ('{iccid}', 'live', 'eSIM', \
+             'smdp.example', {bytes}, 'k', 'Released', 1, {owner});\n"
+        )
+    });
+    rows.collect()
+}
+
+/// Bundles of two kinds, put on two eSIMs by two orders.
+fn bundles_of_schema_3(org: OrgId, [first, second]: [OrderId; 2]) -> String {
+    let orders = [(first, 1), (second, 2)].map(|(id, seq)| {
+        format!(
+            "INSERT INTO orders (id, org_id, seq, reference, status, status_message, total, \
+             created_at) VALUES ('{id}', '{org}', {seq}, 'ref {seq}', 'completed', '', 5, {seq});\n\
+             UPDATE org_heads SET order_seq = {seq} WHERE org_id = '{org}';\n"
+        )
+    });
+    let bundles = [
+        ("fixed", "5000, NULL, NULL, 7, 'day', 'use'"),
+        ("endless", "-1, 2500, 1250, 2, 'month', 'auto'"),
+    ];
+    let bundles = bundles.map(|(name, terms)| {
+        format!(
+            "INSERT INTO bundles (name, description, countries, roaming, speeds, member_of, \
+             profile_name, image_url, allowances, data_mb, daily_mb, throttle_kbps, duration, \
+             duration_unit, starts) VALUES ('{name}', '', '', '', '', '', 'eSIM', '', '', \
+             {terms});\n"
+        )
+    });
+    let assignments = [
+        (0, 1, "fixed", first, "queued"),
+        (1, 2, "endless", first, "queued"),
+        (0, 1, "endless", second, "processing"),
+        (1, 1, "fixed", second, "revoked"),
+    ];
+    let assignments = assignments.map(|(n, on, bundle, order, state)| {
+        let (iccid, since) = (iccid(on), 30 + n);
+        format!(
+            "INSERT INTO assignments (org_id, iccid, bundle, order_id, item, n, esim, state, \
+             assigned_at) VALUES ('{org}', '{iccid}', '{bundle}', '{order}', 0, {n}, 'new', \
+             '{state}', {since});\n"
+        )
+    });
+    orders.concat() + &bundles.concat() + &assignments.concat()
+}
+
+/// What those bundles must be after the step: reference, terms, state, and since when.
+fn bundles_of_schema_4() -> [(&'static str, Terms, State, i64); 4] {
+    let fixed = Terms {
+        data: Data::Megabytes(5_000),
+        duration: 7,
+        unit: DurationUnit::Day,
+        start: Start::FirstUse,
+    };
+    let endless = Terms {
+        data: Data::Unlimited { daily_mb: 2_500, throttle_kbps: 1_250 },
+        duration: 2,
+        unit: DurationUnit::Month,
+        start: Start::Auto,
+    };
+    [
+        ("ref 1-0", fixed, State::Queued, 30),
+        ("ref 1-1", endless, State::Queued, 31),
+        ("ref 2-0", endless, State::Processing, 30),
+        ("ref 2-1", fixed, State::Revoked, 31),
+    ]
+}
+
+async fn esims_of_schema_3_live_on(fixture: Fixture) {
+    let org = |n: u8| OrgId::new(Timestamp::from_ms(i64::from(n)), [n; 10]);
+    let placed = |n: u8| OrderId::new(Timestamp::from_ms(i64::from(n)), [n; 10]);
+    let (org, other, idle) = (org(1), org(2), org(3));
+    fixture.script(&schema(&fixture, 3).await).await;
+    fixture.script(&old_rows(&[org, other, idle], &[])).await;
+    fixture.script(&esims_of_schema_3([org, other], fixture.database.dialect())).await;
+    fixture.script(&bundles_of_schema_3(org, [placed(1), placed(2)])).await;
+    assert_eq!(migrate::current(&fixture.database), Ok(Some(3)));
+    let steps = usize::try_from(migrate::newest() - 3).expect("a few steps");
+    assert_eq!(migrate::up(&fixture.database, fixture.rt.now()), Ok(steps));
+    let store = Store::open(&fixture.database, &fixture.rt);
+    let page = Page { number: 1, size: 9 };
+    let read = store.read(move |tx| {
+        for (org, count) in [(org, 3), (other, 1), (idle, 0), (OrgId::HOUSE, 0)] {
+            assert_eq!(heads::find(tx, org)?.map(|head| head.esims), Some(count));
+        }
+        let sort = (esims::SortBy::Iccid, Direction::Ascending);
+        let esims = esims::list(tx, org, &esims::Filter::default(), sort, page)?;
+        let orders = orders::list(tx, org, &Filter::default(), None, page)?;
+        let bundles = assignments::of_esims(tx, org, &iccids(1..=5))?;
+        Ok::<_, StoreError>((esims, orders, bundles))
+    });
+    let ((esims, count), (orders, order_count), bundles) = read.await.expect("read");
+    let numbers: Vec<_> = esims.iter().map(|esim| esim.iccid.clone()).collect();
+    assert_eq!((numbers, count), (iccids([1, 2, 4]), 3));
+    for Esim { customer_ref, last_action, action_at, seen, leaves_at, status, .. } in &esims {
+        assert_eq!((customer_ref.as_str(), last_action.as_str()), ("", ""));
+        assert_eq!((action_at, seen, leaves_at), (&None, &None, &None));
+        assert_eq!(*status, ProfileStatus::Released);
+    }
+    assert_eq!((orders.iter().filter(|order| order.is_listed).count(), order_count), (2, 2));
+    assert_eq!(bundles.len(), 4);
+    for (stored, (reference, terms, state, since)) in bundles.iter().zip(bundles_of_schema_4()) {
+        let since = Timestamp::from_ms(since);
+        let expected = Assignment {
+            id: stored.assignment.id,
+            state,
+            terms,
+            assigned_at: since,
+            ready_at: since,
+            wanted_at: None,
+            started_at: None,
+            ends_at: None,
+            ended_at: None,
+            used: 0,
+            used_that_day: 0,
+            used_on: 0,
+        };
+        assert_eq!((stored.own_reference().as_str(), &stored.assignment), (reference, &expected));
     }
     store.close().await;
     assert_eq!(facts(&fixture).await, facts(&fixture.twin().await).await, "as if made today");

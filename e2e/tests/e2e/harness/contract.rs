@@ -101,9 +101,16 @@ fn find(method: &str, path: &str) -> Option<(Surface, Seen)> {
     });
     places.find_map(|(surface, prefix, below)| {
         let fits = |known: &Operation| known.method == method && matches(&known.path, below);
-        let operation = api::operations(surface).into_iter().find(fits)?;
+        let fitting = api::operations(surface).into_iter().filter(fits);
+        let operation = fitting.min_by_key(|known| variable_parts(&known.path))?;
         Some((surface, Seen { prefix, operation }))
     })
+}
+
+/// Which parts of a pattern are parameters. The least of several patterns is the one the router
+/// takes: a fixed name goes before a parameter, and the first difference decides.
+fn variable_parts(pattern: &str) -> Vec<bool> {
+    pattern.split('/').map(|part| part.starts_with('{')).collect()
 }
 
 /// Whether a path fits a pattern with `{parameters}`; a trailing slash changes nothing.
@@ -127,6 +134,7 @@ fn check_documented(
     let document = document(surface);
     let described = &document["paths"][&operation.path][operation.method.to_lowercase()];
     let responses = described["responses"].as_object().ok_or("an operation without a document")?;
+    check_deprecation(described, answer)?;
     let status = answer.status.to_string();
     // A success is always named; a refusal may be one of those that any operation can give.
     let fallback = || responses.get("default").filter(|_| answer.status >= 400);
@@ -144,9 +152,37 @@ fn check_documented(
     let body = if kind == "application/json" {
         serde_json::from_slice(&answer.body).map_err(|error| error.to_string())?
     } else {
+        check_file(kind, answer)?;
         Value::String(answer.text())
     };
     validate(surface, &media["schema"], &body)
+}
+
+/// A deprecated operation says so in every answer, refusals included, and no other does.
+fn check_deprecation(described: &Value, answer: &Answer) -> Result<(), String> {
+    let is_date = |text: &str| text.strip_prefix('@').is_some_and(|s| s.parse::<u32>().is_ok());
+    match (described["deprecated"] == true, answer.header("deprecation")) {
+        (true, None) => Err("the header Deprecation is missing".into()),
+        (true, Some(text)) if !is_date(text) => Err(format!("Deprecation is no date: {text}")),
+        (false, Some(_)) => Err("the header Deprecation on what is not deprecated".into()),
+        _ => Ok(()),
+    }
+}
+
+/// A schema says little about a file: it must begin as its kind does, and text must be UTF-8.
+fn check_file(kind: &str, answer: &Answer) -> Result<(), String> {
+    let good = match kind {
+        "image/png" => answer.body.starts_with(b"\x89PNG\r\n\x1a\n"),
+        "application/zip" => answer.body.starts_with(b"PK\x03\x04"),
+        _ => std::str::from_utf8(&answer.body).is_ok(),
+    };
+    if !good {
+        return Err(format!("a body that is not {kind}"));
+    }
+    if kind == "application/zip" && answer.header("content-disposition").is_none() {
+        return Err("an archive without a name to save it under".into());
+    }
+    Ok(())
 }
 
 fn check_headers(

@@ -80,6 +80,16 @@ impl Request {
         self
     }
 
+    /// The same with one text in place of another, in the target and in the body.
+    #[must_use]
+    pub(crate) fn replaced(mut self, old: &str, new: &str) -> Self {
+        self.target = self.target.replace(old, new);
+        if let Body::Sized(body) = &mut self.body {
+            *body = String::from_utf8_lossy(body).replace(old, new).into_bytes();
+        }
+        self
+    }
+
     pub(crate) fn is_head(&self) -> bool {
         self.method == "HEAD"
     }

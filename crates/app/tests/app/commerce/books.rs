@@ -1,6 +1,6 @@
 //! What one organisation must have: its accounts, lots, orders, charges and eSIMs.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use app::Answer;
 use domain::ledger::Account;
@@ -13,6 +13,8 @@ use crate::far_side::fate;
 const DAY_MS: i64 = 24 * 3_600 * 1_000;
 const LOT_LIFE_DAYS: i64 = 365;
 const PATIENCE_MS: i64 = 10 * 60 * 1_000;
+const WAIT_DAYS: i64 = 365;
+const IDLE_DAYS: i64 = 365;
 
 /// What was agreed with an organisation.
 #[derive(Default)]
@@ -39,6 +41,8 @@ pub(crate) struct Books {
     pub(crate) charges: Vec<Charge>,
     pub(crate) keys: Vec<Key>,
     pub(crate) esims: BTreeMap<Iccid, &'static str>,
+    /// Those that have left for good.
+    pub(crate) left: BTreeSet<Iccid>,
     /// Things that are worth counting, in order.
     pub(crate) happened: Vec<&'static str>,
 }
@@ -138,7 +142,31 @@ pub(crate) struct Key {
     pub(crate) charge: Option<usize>,
 }
 
+impl Order {
+    /// When what it put on eSIMs has waited too long: nothing is ever used here.
+    pub(crate) fn lapses_at(&self) -> Timestamp {
+        self.placed_at.plus_ms(WAIT_DAYS * DAY_MS)
+    }
+}
+
 impl Books {
+    /// Whether an eSIM is no stock because of this organisation.
+    pub(crate) fn has_or_had(&self, iccid: &Iccid) -> bool {
+        self.esims.contains_key(iccid) || self.left.contains(iccid)
+    }
+
+    /// When an eSIM leaves; none while something on it is processed.
+    pub(crate) fn leaves_at(&self, iccid: &Iccid) -> Option<Timestamp> {
+        let of_it = self.orders.iter().filter(|order| order.iccids.contains(iccid));
+        let over = of_it.map(|order| match order.status {
+            Status::Processing => None,
+            Status::Completed => Some(order.lapses_at()),
+            Status::Failed => order.finished_at,
+        });
+        let over: Option<Vec<_>> = over.collect();
+        Some(over?.into_iter().max()?.plus_ms(IDLE_DAYS * DAY_MS))
+    }
+
     pub(crate) fn new(terms: Terms) -> Self {
         Self { terms, ..Self::default() }
     }

@@ -11,7 +11,7 @@ use domain::inventory;
 use domain::ledger::Account;
 use domain::order::{ItemKind, Status, Target};
 use domain::{Iccid, Mode, OrgId, Timestamp};
-use store::{Head, Row, StoreError, args, charges, esims, heads, lots};
+use store::{Head, Row, StoreError, args, charges, heads, lots, profiles};
 
 use super::books::Order;
 use super::model::Model;
@@ -45,10 +45,14 @@ struct Seen {
     charges: Vec<topup::Charge>,
     owned: BTreeMap<Iccid, OrgId>,
     free: Vec<(Mode, String, i64)>,
+    /// How often it was told that an eSIM leaves or has left.
+    farewells: usize,
 }
 
 fn see(world: &World, n: usize) -> Seen {
     const OWNED: &str = "SELECT iccid, org_id FROM esims WHERE org_id IS NOT NULL";
+    const FAREWELLS: &str = "SELECT COUNT(*) FROM events WHERE org_id = $1 \
+         AND kind IN ('esim.deletion_scheduled', 'esim.deleted')";
     let org = world.orgs[n];
     let read = world.store().read(move |tx| {
         let head = heads::find(tx, org)?.expect("a head");
@@ -56,7 +60,9 @@ fn see(world: &World, n: usize) -> Seen {
         let rows = tx.all(OWNED, args![])?;
         let owner = |row: &Row| Ok((row.parsed(0, Iccid::parse)?, row.parsed(1, OrgId::parse)?));
         let owned = rows.iter().map(owner).collect::<Result<_, StoreError>>()?;
-        Ok::<_, StoreError>(Seen { head, lots, charges, owned, free: esims::free(tx)? })
+        let free = profiles::free(tx)?;
+        let farewells = usize::try_from(tx.one(FAREWELLS, args![org])?.int(0)?).expect("a count");
+        Ok::<_, StoreError>(Seen { head, lots, charges, owned, free, farewells })
     });
     world.wait(read).expect("the database answers")
 }
@@ -93,6 +99,7 @@ impl Model {
         self.orgs[n].pass(clock);
         self.check_lots(n, &seen);
         self.check_accounts(n, &seen, (clock, work));
+        self.meet_farewells(world, n, (&seen, clock), work);
         self.check_esims(world, &seen);
         clock
     }
@@ -220,8 +227,33 @@ impl Model {
         assert_eq!(accounts, books.accounts, "{named:?}");
         assert_eq!(accounts.iter().sum::<i64>(), 0);
         assert_eq!(entries, books.entries, "entries of the ledger");
-        assert_eq!(usize::try_from(head.event_seq), Ok(books.events), "events");
+        let events = books.events + seen.farewells;
+        assert_eq!(usize::try_from(head.event_seq), Ok(events), "events");
         assert_eq!(head.held_at.is_some(), books.is_held);
+    }
+
+    /// eSIMs that have left the organisation: each in its time, which comes for all.
+    fn meet_farewells(
+        &mut self,
+        world: &World,
+        n: usize,
+        (seen, clock): (&Seen, Timestamp),
+        work: Work,
+    ) {
+        let books = &mut self.orgs[n];
+        let (there, gone): (Vec<_>, Vec<_>) = (books.esims.keys().cloned())
+            .partition(|iccid| seen.owned.get(iccid) == Some(&world.orgs[n]));
+        for iccid in there {
+            let is_in_time = work == Work::MayWait || books.leaves_at(&iccid) > Some(clock);
+            assert!(is_in_time || books.leaves_at(&iccid).is_none(), "{iccid} is still there");
+        }
+        for iccid in gone {
+            let leaves_at = books.leaves_at(&iccid);
+            assert!(leaves_at.is_some_and(|at| at <= clock), "{iccid} left: {leaves_at:?}");
+            books.esims.remove(&iccid);
+            books.left.insert(iccid);
+            books.happened.push("esim left");
+        }
     }
 
     /// Every profile is somebody's or nobody's, and the model knows whose.
@@ -229,6 +261,9 @@ impl Model {
         let expected = self.orgs.iter().zip(&world.orgs);
         let expected =
             expected.flat_map(|(books, org)| books.esims.keys().map(|i| (i.clone(), *org)));
+        // What has left belongs to the house.
+        let left = self.orgs.iter().flat_map(|books| &books.left);
+        let expected = expected.chain(left.map(|iccid| (iccid.clone(), OrgId::HOUSE)));
         assert_eq!(seen.owned, expected.collect(), "eSIMs and whose they are");
         for profile in PROFILES {
             let left = |mode| {
@@ -242,29 +277,38 @@ impl Model {
         }
     }
 
-    /// The bundles of an order on eSIMs are as far as the order.
-    pub(crate) fn check_assignments(&self, world: &World, n: usize) {
+    /// The bundles of an order on eSIMs are as far as the order, or have waited too long.
+    pub(crate) fn check_assignments(&self, world: &World, n: usize, work: Work) {
         const STATES: &str = "SELECT o.reference, a.state, COUNT(*) FROM assignments a \
              JOIN orders o ON o.id = a.order_id WHERE a.org_id = $1 GROUP BY o.reference, a.state";
-        let org = world.orgs[n];
+        let (org, clock) = (world.orgs[n], world.clock_of(n));
         let read = world.store().read(move |tx| {
             let rows = tx.all(STATES, args![org])?;
             let state =
                 |row: &Row| Ok((row.text(0)?.to_owned(), row.text(1)?.to_owned(), row.int(2)?));
-            rows.iter().map(state).collect::<Result<BTreeSet<_>, StoreError>>()
+            rows.iter().map(state).collect::<Result<Vec<_>, StoreError>>()
         });
         let found = world.wait(read).expect("the database answers");
         let orders = self.orgs[n].orders.iter().filter(|order| !order.iccids.is_empty());
-        let expected = orders.map(|order| {
-            let state = match order.status {
-                Status::Processing => "processing",
-                Status::Completed => "queued",
-                Status::Failed => "revoked",
+        let mut count = 0;
+        for order in orders {
+            let reference = order.reference.as_ref().expect("it was seen");
+            let of_it = found.iter().filter(|row| row.0 == *reference);
+            let states: BTreeSet<_> = of_it.clone().map(|row| row.1.as_str()).collect();
+            let units = of_it.map(|row| row.2).sum::<i64>();
+            assert_eq!(usize::try_from(units), Ok(order.iccids.len()), "{order:?}");
+            let is_over = clock >= order.lapses_at();
+            let allowed: &[&str] = match (order.status, is_over, work) {
+                (Status::Processing, ..) => &["processing"],
+                (Status::Failed, ..) => &["revoked"],
+                (Status::Completed, false, _) => &["queued"],
+                (Status::Completed, true, Work::Done) => &["lapsed"],
+                (Status::Completed, true, Work::MayWait) => &["queued", "lapsed"],
             };
-            let count = i64::try_from(order.iccids.len()).expect("a few");
-            (order.reference.clone().expect("it was seen"), state.to_owned(), count)
-        });
-        assert_eq!(found, expected.collect());
+            assert!(states.iter().all(|state| allowed.contains(state)), "{states:?}: {order:?}");
+            count += states.len();
+        }
+        assert_eq!(count, found.len(), "and nothing else is on eSIMs: {found:?}");
     }
 
     /// The inventory as the organisation itself sees it.

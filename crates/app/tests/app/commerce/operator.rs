@@ -84,8 +84,7 @@ impl Commerce {
         let is_known = |line: &Line| {
             let iccid = Iccid::parse(&line.iccid).expect("an ICCID");
             let mut owners = self.model.orgs.iter();
-            self.model.stock.contains_key(&iccid)
-                || owners.any(|books| books.esims.contains_key(&iccid))
+            self.model.stock.contains_key(&iccid) || owners.any(|books| books.has_or_had(&iccid))
         };
         let is_kept = crash == Some(Crash::AfterCommit);
         let expected: Vec<_> = lines
@@ -106,7 +105,7 @@ impl Commerce {
 
     fn add_profile(&mut self, line: &Line) {
         let iccid = Iccid::parse(&line.iccid).expect("an ICCID");
-        if self.model.orgs.iter().any(|books| books.esims.contains_key(&iccid)) {
+        if self.model.orgs.iter().any(|books| books.has_or_had(&iccid)) {
             return;
         }
         let profile = PROFILES.iter().find(|profile| **profile == line.profile_name);

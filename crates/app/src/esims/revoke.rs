@@ -1,0 +1,193 @@
+//! Taking a bundle off an eSIM, and giving back what can be given back.
+
+use domain::assignment::{Assignment, State};
+use domain::esim::EntryKind;
+use domain::inventory::{Lot, Move};
+use domain::{Iccid, OrgId, Organisation, Timestamp};
+use store::assignments::Stored;
+use store::lots::{self, Cause};
+use store::{StoreError, Tx, orders};
+
+use super::Loaded;
+use crate::idempotency::{self, Request};
+use crate::ids::Ids;
+use crate::orders::Intent;
+use crate::organisations::own;
+use crate::{Answer, App, Caller};
+
+/// What is wanted.
+#[derive(Debug, Clone)]
+pub struct Command {
+    /// From which eSIM.
+    pub iccid: Iccid,
+    /// Which bundle.
+    pub bundle: String,
+    /// Which assignment of it; none = the oldest unused one, or else the one in use.
+    pub id: Option<i64>,
+    /// To check it or to do it.
+    pub intent: Intent,
+    /// Whether money is wanted instead of the bundle.
+    pub to_balance: bool,
+    /// The address it came from.
+    pub source_ip: String,
+}
+
+/// What became of it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Outcome {
+    /// The bundle is back in the inventory.
+    ToInventory,
+    /// Its price is back on the balance.
+    ToBalance,
+    /// It is gone.
+    Nothing,
+    /// Unknown, or somebody else's eSIM.
+    NotYourEsim,
+    /// There is nothing of that name or number to take off.
+    UnknownAssignment,
+}
+
+/// Why there is no outcome.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// Its key.
+    #[error(transparent)]
+    Key(#[from] idempotency::Error),
+    /// The database.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+impl App {
+    /// Takes a bundle off one of the caller's eSIMs, or says what that would give back.
+    pub async fn revoke(
+        &self,
+        caller: &Caller,
+        command: Command,
+        request: &Request,
+    ) -> Result<Answer, Error> {
+        let (app, org, ids) = (self.clone(), caller.org(), self.ids());
+        let write = move |tx: &mut Tx<'_>| -> Result<_, Error> {
+            Ok(app.take_off(tx, org, &command, &mut ids.clone())?)
+        };
+        self.once(org, request, write, |answers, form, outcome| answers.revoke(form, *outcome))
+            .await
+    }
+
+    fn take_off(
+        &self,
+        tx: &mut Tx<'_>,
+        org: OrgId,
+        command: &Command,
+        ids: &mut Ids,
+    ) -> Result<Outcome, StoreError> {
+        let (organisation, clock) = own(tx, org, ids.now)?;
+        let Some(mut loaded) = self.ready(tx, (org, &command.iccid), command.intent, ids)? else {
+            return Ok(Outcome::NotYourEsim);
+        };
+        loaded.advance(clock);
+        let Some((one, stored)) = chosen(&loaded, command) else {
+            return Ok(Outcome::UnknownAssignment);
+        };
+        let lot = match stored.lot {
+            _ if one.started_at.is_some() => None,
+            Some(lot) => lots::find(tx, org, lot)?,
+            None => lot_to_come(tx, org, &stored)?,
+        };
+        let lot = lot.filter(|lot| lot.is_refundable(organisation.settings.refund_days, clock));
+        let outcome = match &lot {
+            None => Outcome::Nothing,
+            // What cost nothing is worth nothing as money; the bundle is worth more.
+            Some(lot) if command.to_balance && !lot.cost_nothing() => Outcome::ToBalance,
+            Some(_) => Outcome::ToInventory,
+        };
+        if command.intent == Intent::Validate {
+            return Ok(outcome);
+        }
+        let reference = stored.own_reference();
+        let steps = loaded.queue.revoke(one.id, clock);
+        loaded.happened(&steps);
+        let came_back = match outcome {
+            Outcome::ToInventory => Some(EntryKind::RefundedToInventory),
+            Outcome::ToBalance => Some(EntryKind::RefundedToBalance),
+            _ => None,
+        };
+        if let Some(kind) = came_back {
+            loaded.note_bundle(clock, kind, (one.id, State::Revoked), None);
+        }
+        if let Some(lot) = lot {
+            let owned = (&organisation, clock);
+            self.give_back_unit(tx, owned, (&lot, &reference, outcome), (command, ids))?;
+        }
+        loaded.close(self, tx, organisation.mode, ids)?;
+        Ok(outcome)
+    }
+
+    /// An eSIM on which nothing is being processed: what is, is finished first, since only then it
+    /// is known what it came from. To look only, it is taken as it is.
+    pub(super) fn ready(
+        &self,
+        tx: &mut Tx<'_>,
+        (org, iccid): (OrgId, &Iccid),
+        intent: Intent,
+        ids: &mut Ids,
+    ) -> Result<Option<Loaded>, StoreError> {
+        let Some(loaded) = Loaded::find(tx, org, iccid)? else { return Ok(None) };
+        let processed =
+            loaded.bundles().iter().filter(|one| one.assignment.state == State::Processing);
+        let references: Vec<_> = processed.map(|one| one.reference.clone()).collect();
+        if references.is_empty() || intent == Intent::Validate {
+            return Ok(Some(loaded));
+        }
+        for reference in references {
+            if let Some(order) = orders::find(tx, org, &reference)? {
+                self.finish_order(tx, order.id, ids)?;
+            }
+        }
+        Loaded::find(tx, org, iccid)
+    }
+
+    fn give_back_unit(
+        &self,
+        tx: &mut Tx<'_>,
+        (organisation, clock): (&Organisation, Timestamp),
+        (lot, reference, outcome): (&Lot, &str, Outcome),
+        (command, ids): (&Command, &mut Ids),
+    ) -> Result<(), StoreError> {
+        let cause = Cause { kind: Move::Returned, reference, at: clock };
+        App::return_units(tx, (organisation.id, lot.id), 1, (cause, ids))?;
+        if outcome == Outcome::ToBalance {
+            let owned = (organisation, clock);
+            self.pay_back(tx, owned, (lot, 1), (&command.source_ip, ids))?;
+        }
+        Ok(())
+    }
+}
+
+/// The lot of a bundle whose order is still worked on, as it is going to be.
+fn lot_to_come(tx: &mut Tx<'_>, org: OrgId, stored: &Stored) -> Result<Option<Lot>, StoreError> {
+    let Some(order) = orders::find(tx, org, &stored.reference)? else { return Ok(None) };
+    let place = usize::try_from(stored.item).unwrap_or(usize::MAX);
+    let item = orders::items(tx, order.id)?.into_iter().nth(place);
+    Ok(item.map(|item| {
+        let paid = (item.price_per_unit, 0);
+        Lot::new(stored.bundle.clone(), item.quantity, paid, order.created_at)
+    }))
+}
+
+/// The assignment that is meant.
+fn chosen(loaded: &Loaded, command: &Command) -> Option<(Assignment, Stored)> {
+    let of_name = |one: &&Assignment| {
+        let stored = loaded.stored(one.id);
+        stored.is_some_and(|stored| stored.bundle.as_str() == command.bundle)
+            && !one.state.is_finished()
+    };
+    let mut all = loaded.queue.assignments().iter().filter(of_name);
+    let one = if let Some(id) = command.id {
+        all.find(|one| one.id == id)
+    } else {
+        let (unused, used): (Vec<_>, Vec<_>) = all.partition(|one| one.started_at.is_none());
+        unused.into_iter().next().or_else(|| used.into_iter().next_back())
+    }?;
+    Some((one.clone(), loaded.stored(one.id)?.clone()))
+}
