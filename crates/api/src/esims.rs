@@ -3,6 +3,7 @@
 mod apply;
 mod bundles;
 mod codes;
+mod recent;
 mod revoke;
 mod wire;
 mod zip;
@@ -12,20 +13,23 @@ use app::esims::{Filter, SortBy, sms};
 use app::{Answer as Rendered, idempotency};
 use axum::extract::State;
 use axum::response::{IntoResponse, Response};
+use bytes::Bytes;
 use domain::filter::Direction;
-use http::StatusCode;
+use http::{HeaderValue, StatusCode, header};
 use serde_json::{Value, json};
 
 pub(crate) use self::apply::{apply, apply_answer, apply_to_one};
 pub(crate) use self::bundles::{list as bundles, show as bundle};
 pub(crate) use self::codes::{assignments, picture, pictures, table};
+use self::recent::Key;
+pub(crate) use self::recent::Recent;
 pub(crate) use self::revoke::{revoke_answer, revoke_by_id, revoke_by_name};
 use self::wire::{Extras, WireDetail, WireEntry, WireListed, WireLocation};
 use crate::Api;
 use crate::answers::{Kept, done, refused, version_of};
 use crate::caller::By;
 use crate::front::Repeatable;
-use crate::json::{Answer, Fields, ok};
+use crate::json::{Answer, Fields, ok, rendered};
 use crate::lists::{self, Paging};
 use crate::path::{Params, iccid};
 use crate::problem::Problem;
@@ -106,10 +110,25 @@ pub(crate) async fn show(
     params: Params,
     query: Query,
 ) -> Result<Response, Problem> {
-    let extras = Extras::of(&query);
-    let found = api.app.esim_detail(&caller, &params.iccid()?).await?;
+    let (iccid, extras) = (params.iccid()?, Extras::of(&query));
+    // Before anything is read: what is written meanwhile moves it.
+    let stamp = api.app.stamp(&caller);
+    let key = Key { org: caller.org(), iccid, version: api.version, extras };
+    if let Some(answer) = stamp.and_then(|stamp| api.recent.get(&key, stamp)) {
+        return Ok(as_json(answer));
+    }
+    let found = api.app.esim_detail(&caller, &key.iccid).await?;
     let detail = found.ok_or_else(|| unknown(api.version))?;
-    Ok(ok(WireDetail::of(&detail, extras, api.version)).into_response())
+    let answer = Bytes::from(rendered(&WireDetail::of(&detail, extras, api.version))?);
+    if let Some(stamp) = stamp {
+        api.recent.put(key, stamp, answer.clone());
+    }
+    Ok(as_json(answer))
+}
+
+fn as_json(body: Bytes) -> Response {
+    let json = HeaderValue::from_static("application/json");
+    ([(header::CONTENT_TYPE, json)], body).into_response()
 }
 
 /// An ICCID that is not the caller's, where early versions say so more openly.

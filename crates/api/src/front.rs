@@ -31,6 +31,7 @@ use self::names::Names;
 use self::record::Record;
 pub use self::record::{RequestLine, RequestLog};
 use crate::catalogue::Pages;
+use crate::esims::Recent;
 use crate::metrics::Metrics;
 use crate::problem::Problem;
 use crate::rate::Limiter;
@@ -53,6 +54,7 @@ fn new_api(app: &App, settings: &Settings) -> Api {
         app: app.clone(),
         limiter: Limiter::default(),
         pages: Pages::default(),
+        recent: Recent::default(),
         public_url: settings.public_url.trim_end_matches('/').to_owned(),
     };
     Api { version: Version::NEWEST, shared: Arc::new(shared) }

@@ -54,6 +54,8 @@ pub(crate) struct Shared {
     limiter: Limiter,
     /// Rendered answers about the catalogue.
     pages: catalogue::Pages,
+    /// Rendered answers about eSIMs.
+    recent: esims::Recent,
     /// The address the service is reached at, for links.
     public_url: String,
 }

@@ -8,64 +8,39 @@ pub(crate) mod due;
 mod loaded;
 pub(crate) mod network;
 pub mod phone;
-pub(crate) mod remembered;
 pub mod revoke;
 pub mod sms;
-
-use std::sync::Arc;
 
 use domain::assignment::{Assignment, Queue};
 use domain::esim::{Entry, Esim, InstallCode};
 use domain::filter::{Direction, Page};
 use domain::stock::Secrets;
-use domain::{Iccid, OrgId, Organisation, Timestamp};
+use domain::{Iccid, Organisation, Timestamp};
 use store::assignments::{self, Stored};
 pub use store::esims::{Filter, SortBy};
 use store::{StoreError, Tx, catalogue, heads, history, organisations};
 
 pub(crate) use self::loaded::Loaded;
-use self::remembered::Found;
 use crate::{App, Caller};
 
 /// An eSIM with what its owner needs to install and unlock it.
 #[derive(Debug, Clone)]
 pub struct Detail {
-    found: Found,
-    secrets: Secrets,
+    /// The eSIM.
+    pub esim: Esim,
+    /// Its installation server.
+    pub smdp_address: String,
+    /// What only its owner may know.
+    pub secrets: Secrets,
 }
 
 impl Detail {
-    /// The eSIM.
-    pub fn esim(&self) -> &Esim {
-        &self.found.0
-    }
-
-    /// Names it on its installation server.
-    pub fn matching_id(&self) -> &str {
-        self.secrets.matching_id.expose()
-    }
-
-    /// Its installation server.
-    pub fn smdp_address(&self) -> &str {
-        &self.found.1.smdp_address
-    }
-
-    /// Unlocks it; may be empty.
-    pub fn pin(&self) -> &str {
-        self.secrets.pin.expose()
-    }
-
-    /// Unlocks the PIN; may be empty.
-    pub fn puk(&self) -> &str {
-        self.secrets.puk.expose()
-    }
-
     /// How to install it.
     pub fn code(&self) -> InstallCode {
         InstallCode {
-            iccid: self.found.0.iccid.clone(),
+            iccid: self.esim.iccid.clone(),
             matching_id: self.secrets.matching_id.clone(),
-            smdp_address: self.found.1.smdp_address.clone(),
+            smdp_address: self.smdp_address.clone(),
         }
     }
 }
@@ -106,25 +81,17 @@ impl App {
         caller: &Caller,
         iccid: &Iccid,
     ) -> Result<Option<Detail>, StoreError> {
-        let Some(found) = self.found(caller.org(), iccid).await? else { return Ok(None) };
-        let secrets = self.secrets(&found.0.iccid, &found.1.sealed)?;
-        Ok(Some(Detail { found, secrets }))
+        let (org, wanted) = (caller.org(), iccid.clone());
+        let found = self.store().read(move |tx| store::esims::detail(tx, org, &wanted)).await?;
+        let Some((esim, install)) = found else { return Ok(None) };
+        let secrets = self.secrets(&esim.iccid, &install.sealed)?;
+        Ok(Some(Detail { esim, smdp_address: install.smdp_address, secrets }))
     }
 
-    async fn found(&self, org: OrgId, iccid: &Iccid) -> Result<Option<Found>, StoreError> {
-        let key = (org, iccid.clone());
-        // Before the read: what is written meanwhile moves it.
-        let stamp = self.store().stamp(org);
-        if let Some(found) = stamp.and_then(|stamp| self.remembered().get(&key, stamp)) {
-            return Ok(Some(found));
-        }
-        let wanted = iccid.clone();
-        let read = self.store().read(move |tx| store::esims::detail(tx, org, &wanted)).await?;
-        let found = read.map(Arc::new);
-        if let (Some(stamp), Some(found)) = (stamp, &found) {
-            self.remembered().put(key, stamp, found.clone());
-        }
-        Ok(found)
+    /// A number that moves with every write of the caller's organisation: what was read since holds
+    /// for as long as it stands. None where it is not known who else writes.
+    pub fn stamp(&self, caller: &Caller) -> Option<u64> {
+        self.store().stamp(caller.org())
     }
 
     /// What happened to one of the caller's eSIMs, newest first, and how much that is.

@@ -150,7 +150,7 @@ impl App {
         due_at: Timestamp,
     ) -> Result<(), StoreError> {
         let (_, due) = new_job(tx, job.id, (&job.kind, &job.subject), due_at)?;
-        jobs::again(tx, job.id, due, "")
+        jobs::back_at(tx, job.id, due)
     }
 
     /// Does due work for as long as the service runs.

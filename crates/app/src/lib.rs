@@ -60,7 +60,6 @@ struct Inner {
     ports: Ports,
     work: jobs::Work,
     levels: stock::Levels,
-    remembered: esims::remembered::Remembered,
 }
 
 /// What the service needs from outside: the world, and how answers are written.
@@ -108,8 +107,7 @@ impl App {
         let shelf = catalogue::Cache::default();
         let work = jobs::Work::new(&rt);
         let levels = stock::Levels::default();
-        let remembered = esims::remembered::Remembered::default();
-        let inner = Inner { store, rt, vault, access, shelf, ports, work, levels, remembered };
+        let inner = Inner { store, rt, vault, access, shelf, ports, work, levels };
         Ok(Self(Arc::new(inner)))
     }
 
@@ -137,10 +135,6 @@ impl App {
 
     pub(crate) fn levels(&self) -> &stock::Levels {
         &self.0.levels
-    }
-
-    pub(crate) fn remembered(&self) -> &esims::remembered::Remembered {
-        &self.0.remembered
     }
 
     pub(crate) fn access(&self) -> &access::Cache {

@@ -135,6 +135,9 @@ impl App {
         if record.at > clock.plus(limits::RECORD_AHEAD) {
             return Ok(Verdict::Rejected("time is in the future"));
         }
+        if place_of(record).is_some_and(|place| country_name(catalogue, &place.country).is_none()) {
+            return Ok(Verdict::Rejected("country is not known"));
+        }
         let Some(mut loaded) = Loaded::find(tx, organisation.id, &record.iccid)? else {
             return Ok(Verdict::Rejected("iccid is not known"));
         };
@@ -266,14 +269,22 @@ fn in_use(loaded: &Loaded, id: i64, clock: Timestamp) -> Option<InUse> {
     })
 }
 
+fn place_of(record: &NewRecord) -> Option<&Place> {
+    match &record.told {
+        Told::Used { place, .. } => place.as_ref(),
+        Told::Attached(place) => Some(place),
+        Told::Progress(_) => None,
+    }
+}
+
 fn kept(record: &NewRecord, arrived_at: Timestamp) -> Record {
-    let (kind, bytes, place) = match &record.told {
-        Told::Used { bytes, place } => ("use", *bytes, place.clone()),
-        Told::Attached(place) => ("attach", 0, Some(place.clone())),
-        Told::Progress(_) => ("progress", 0, None),
+    let (kind, bytes) = match &record.told {
+        Told::Used { bytes, .. } => ("use", *bytes),
+        Told::Attached(_) => ("attach", 0),
+        Told::Progress(_) => ("progress", 0),
     };
-    let Place { country, network } =
-        place.unwrap_or(Place { country: String::new(), network: String::new() });
+    let nowhere = || Place { country: String::new(), network: String::new() };
+    let Place { country, network } = place_of(record).cloned().unwrap_or_else(nowhere);
     Record {
         source: record.source.clone(),
         id: record.id.clone(),

@@ -58,6 +58,8 @@ pub enum SuspendedBy {
     Owner,
     /// The operator.
     Policy,
+    /// The one and then the other.
+    Both,
 }
 
 impl SuspendedBy {
@@ -66,12 +68,13 @@ impl SuspendedBy {
         match self {
             Self::Owner => "owner",
             Self::Policy => "policy",
+            Self::Both => "both",
         }
     }
 
     /// The one of that name.
     pub fn parse(text: &str) -> Option<Self> {
-        [Self::Owner, Self::Policy].into_iter().find(|by| by.name() == text)
+        [Self::Owner, Self::Policy, Self::Both].into_iter().find(|by| by.name() == text)
     }
 }
 
@@ -273,7 +276,7 @@ mod tests {
         for kind in EntryKind::ALL {
             assert_eq!(EntryKind::parse(kind.name()), Some(kind));
         }
-        for by in [SuspendedBy::Owner, SuspendedBy::Policy] {
+        for by in [SuspendedBy::Owner, SuspendedBy::Policy, SuspendedBy::Both] {
             assert_eq!(SuspendedBy::parse(by.name()), Some(by));
         }
     }

@@ -173,7 +173,7 @@ pub const STOCK_LINES_MAX: usize = 1_000;
 /// A line of an import.
 pub const IMPORT_LINE_BYTES_MAX: usize = 64 * 1024;
 /// Rows that one statement inserts. SQLite takes 32,766 arguments, PostgreSQL 65,535; our widest
-/// row has 16.
+/// row has 18.
 pub const ROWS_PER_STATEMENT_MAX: usize = 256;
 
 // ── eSIMs ───────────────────────────────────────────────────────────────────────────────────────
@@ -208,10 +208,10 @@ pub const RECORD_NAME_CHARS_MAX: usize = 255;
 pub const RECORDS_PER_WRITE: usize = 200;
 /// How far in the future a record may be, since clocks differ; from the contract.
 pub const RECORD_AHEAD: Duration = Duration::from_mins(5);
-/// Free profiles of a kind below which the operator is told, unless set otherwise.
+/// Free profiles of a kind below which the operator is told.
 pub const STOCK_LOW: i64 = 100;
-/// eSIMs a node remembers, of half a kilobyte each.
-pub const ESIMS_REMEMBERED_MAX: usize = 100_000;
+/// Answers about eSIMs that a node keeps; each has some 700 bytes.
+pub const RECENT_ESIMS_BYTES_MAX: usize = 64_000_000;
 /// How often the stock is counted for monitoring.
 pub const STOCK_LOOK: Duration = Duration::from_secs(30);
 /// How long one call to a network or a message centre may take.

@@ -50,6 +50,13 @@ impl Timestamp {
         self.plus_ms(-i64::try_from(time.as_millis()).unwrap_or(i64::MAX))
     }
 
+    /// The first moment of the next day in UTC.
+    #[must_use]
+    pub fn next_day(self) -> Self {
+        const DAY_MS: i64 = 24 * 3_600 * 1_000;
+        Self::from_ms((self.0.div_euclid(DAY_MS) + 1) * DAY_MS)
+    }
+
     /// This moment so many calendar months later; where the month is shorter, its last day.
     #[must_use]
     pub fn plus_months(self, months: i64) -> Self {

@@ -92,10 +92,12 @@ fn greet(demo: &Demo, address: &str, data: &str) {
     code("");
     let iccid = demo.iccids.first().map_or("", Iccid::as_str);
     code(&ink.quiet("# the QR code of an eSIM, and a phone that uses 600 MB on it"));
-    code(&format!("curl -H 'X-API-Key: {key}' -o code.png {address}/v2.5/esims/{iccid}/qr"));
+    code(&format!("curl -H 'X-API-Key: {key}' -o code.png \\"));
+    code(&format!("     {address}/v2.5/esims/{iccid}/qr"));
     code(&format!("curl -H 'X-API-Key: {key}' -d '{{\"bytes\":600000000}}' \\"));
     code(&format!("     {address}/sandbox/v1/esims/{iccid}/use"));
-    code(&format!("curl -H 'X-API-Key: {key}' {address}/v2.5/esims/{iccid}/bundles"));
+    code(&format!("curl -H 'X-API-Key: {key}' \\"));
+    code(&format!("     {address}/v2.5/esims/{iccid}/bundles"));
     code("");
     code(&ink.quiet("# buy one onto a new eSIM"));
     code(&format!("curl -H 'X-API-Key: {key}' -H 'Idempotency-Key: my-first' \\"));

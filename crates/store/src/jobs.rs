@@ -36,13 +36,17 @@ pub struct Due {
 
 const ADD: &str = "INSERT INTO jobs (id, org_id, kind, subject, due_at, wake_at, attempts, error, \
      created_at) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9) \
-     ON CONFLICT (org_id, kind, subject) DO UPDATE SET due_at = excluded.due_at, \
-     wake_at = excluded.wake_at, attempts = 0, owner = NULL, failed_at = NULL, error = ''";
+     ON CONFLICT (org_id, kind, subject) DO UPDATE SET id = excluded.id, \
+     due_at = excluded.due_at, wake_at = excluded.wake_at, attempts = 0, owner = NULL, \
+     failed_at = NULL, error = ''";
 const SOONER: &str = "INSERT INTO jobs (id, org_id, kind, subject, due_at, wake_at, attempts, \
-     error, created_at) VALUES ($1, $2, $3, $4, $5, $6, 0, '', $7) \
-     ON CONFLICT (org_id, kind, subject) DO UPDATE SET due_at = excluded.due_at, \
-     wake_at = excluded.wake_at, failed_at = NULL, \
-     attempts = CASE WHEN jobs.failed_at IS NULL THEN jobs.attempts ELSE 0 END \
+     error, created_at) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9) \
+     ON CONFLICT (org_id, kind, subject) DO UPDATE SET \
+     due_at = CASE WHEN jobs.due_at > excluded.due_at \
+                   THEN excluded.due_at ELSE jobs.due_at END, \
+     wake_at = CASE WHEN jobs.due_at > excluded.due_at \
+                    THEN excluded.wake_at ELSE jobs.wake_at END, \
+     attempts = CASE WHEN jobs.failed_at IS NULL THEN jobs.attempts ELSE 0 END, failed_at = NULL \
      WHERE jobs.due_at > excluded.due_at OR jobs.failed_at IS NOT NULL";
 // A WITH, so that the limit holds: see the one that issues eSIMs.
 const CLAIM: &str = "UPDATE jobs SET owner = $1, attempts = attempts + 1 WHERE id IN \
@@ -60,6 +64,8 @@ const MINE: &str = "SELECT COUNT(*) FROM jobs WHERE id = $1 AND owner = $2 AND a
 const DONE: &str = "DELETE FROM jobs WHERE id = $1";
 const AGAIN: &str = "UPDATE jobs SET owner = NULL, due_at = $2, wake_at = $3, error = $4 \
      WHERE id = $1";
+const BACK: &str = "UPDATE jobs SET owner = NULL, due_at = $2, wake_at = $3, error = '', \
+     attempts = 0 WHERE id = $1";
 const DEAD: &str = "UPDATE jobs SET owner = NULL, failed_at = $2, error = $3 WHERE id = $1";
 const FAILED: &str = "SELECT id, org_id, kind, subject, due_at, attempts, error, failed_at \
      FROM jobs WHERE failed_at IS NOT NULL AND id > $1 ORDER BY id LIMIT $2";
@@ -69,7 +75,8 @@ const RETRY: &str = "UPDATE jobs SET failed_at = NULL, attempts = 0, wake_at = $
      WHERE id = $1 AND failed_at IS NOT NULL";
 const RELEASE: &str = "UPDATE jobs SET owner = NULL WHERE owner = $1";
 const RELEASE_ALL: &str = "UPDATE jobs SET owner = NULL WHERE owner IS NOT NULL";
-const RESET_WAKE: &str = "UPDATE jobs SET wake_at = due_at - $2 WHERE org_id = $1";
+const RESET_WAKE: &str = "UPDATE jobs SET wake_at = due_at - $2 \
+     WHERE org_id = $1 AND wake_at <> due_at - $2";
 const BEAT: &str = "INSERT INTO nodes (incarnation, beat) VALUES ($1, $2) \
      ON CONFLICT (incarnation) DO UPDATE SET beat = excluded.beat";
 const KNOWN: &str = "INSERT INTO nodes (incarnation, beat) VALUES ($1, 0) \
@@ -84,18 +91,23 @@ pub fn add(tx: &mut Tx<'_>, job: &Job, due: Due, now: Timestamp) -> Result<(), S
 }
 
 /// The same for many, each of another subject.
-pub fn add_all(tx: &mut Tx<'_>, jobs: &[Job], due: Due, now: Timestamp) -> Result<(), StoreError> {
+pub fn add_all_sooner(
+    tx: &mut Tx<'_>,
+    jobs: &[Job],
+    due: Due,
+    now: Timestamp,
+) -> Result<(), StoreError> {
     let rows = jobs.iter().map(|Job { id, org, kind, subject, .. }| {
         args![*id, *org, kind, subject, due.at, due.wake_at, 0, "", now].to_vec()
     });
-    tx.later_rows(ADD, rows.collect())
+    tx.later_rows(SOONER, rows.collect())
 }
 
 /// Makes sure that there is work of this subject no later than then; what was given up is taken up
 /// again.
 pub fn add_sooner(tx: &mut Tx<'_>, job: &Job, due: Due, now: Timestamp) -> Result<(), StoreError> {
     let Job { id, org, kind, subject, .. } = job;
-    tx.later(SOONER, args![*id, *org, kind, subject, due.at, due.wake_at, now])
+    tx.later(SOONER, args![*id, *org, kind, subject, due.at, due.wake_at, 0, "", now])
 }
 
 /// Claims work that is due by the real clock, of any organisation that is not held.
@@ -150,6 +162,11 @@ pub fn done(tx: &mut Tx<'_>, id: JobId) -> Result<(), StoreError> {
 /// Puts a job off.
 pub fn again(tx: &mut Tx<'_>, id: JobId, due: Due, why: &str) -> Result<(), StoreError> {
     tx.later(AGAIN, args![id, due.at, due.wake_at, why])
+}
+
+/// Puts off a job that did what it could for now: its next attempt is a first one again.
+pub fn back_at(tx: &mut Tx<'_>, id: JobId, due: Due) -> Result<(), StoreError> {
+    tx.later(BACK, args![id, due.at, due.wake_at])
 }
 
 /// Gives a job up; it stays visible.

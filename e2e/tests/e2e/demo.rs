@@ -265,6 +265,8 @@ fn of_curl(words: &[String], base: &str) -> Request {
         match word.as_str() {
             "-H" => headers.extend(words.next().and_then(|header| header.split_once(": "))),
             "-d" => body = words.next().cloned(),
+            // Where the answer goes is no part of the request.
+            "-o" => drop(words.next()),
             url => url.strip_prefix(base).expect("an address of ours").clone_into(&mut target),
         }
     }

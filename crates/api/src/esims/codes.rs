@@ -125,7 +125,7 @@ pub(crate) async fn picture(
 ) -> Result<Response, Problem> {
     let found = api.app.esim_detail(&caller, &params.iccid()?).await?;
     let detail = found.ok_or_else(not_yours)?;
-    if detail.esim().is_deactivated() {
+    if detail.esim.is_deactivated() {
         return Err(Error::Deactivated.into());
     }
     let picture = qr::png(&detail.code().activation_code());
@@ -255,11 +255,9 @@ impl Writing {
     fn files(&mut self, rows: &[Installable]) -> Result<Vec<u8>, StoreError> {
         let mut out = Vec::new();
         for row in rows {
-            if self.table.0 != row.reference {
-                self.close_table(&mut out);
-                self.table = (row.reference.clone(), self.form.headings());
+            if Change::ZipTable.seen_by(self.form.version) {
+                self.note(row, &mut out);
             }
-            self.table.1.push_str(&self.form.line(row));
             if self.drawn.insert(row.code.iccid.clone()) {
                 let drawn = qr::png(&row.code.activation_code());
                 let drawn = drawn.map_err(|error| StoreError::Refused(error.to_string()))?;
@@ -269,9 +267,18 @@ impl Writing {
         Ok(out)
     }
 
+    /// A line in the table of its order.
+    fn note(&mut self, row: &Installable, out: &mut Vec<u8>) {
+        if self.table.0 != row.reference {
+            self.close_table(out);
+            self.table = (row.reference.clone(), self.form.headings());
+        }
+        self.table.1.push_str(&self.form.line(row));
+    }
+
     fn close_table(&mut self, out: &mut Vec<u8>) {
         let (reference, table) = std::mem::take(&mut self.table);
-        if Change::ZipTable.seen_by(self.form.version) && !reference.is_empty() {
+        if !reference.is_empty() {
             self.zip.add(out, &format!("{reference}.csv"), table.as_bytes());
         }
     }

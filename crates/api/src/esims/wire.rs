@@ -60,7 +60,7 @@ fn msisdn(esim: &Esim) -> &str {
 }
 
 /// Install addresses that were asked for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) enum Extras {
     None,
     Apple,
@@ -128,16 +128,16 @@ pub(super) struct WireDetail<'e> {
 
 impl<'e> WireDetail<'e> {
     pub(super) fn of(detail: &'e Detail, extras: Extras, version: Version) -> Self {
-        let esim = detail.esim();
+        let Detail { esim, smdp_address, secrets } = detail;
         let detailed = Change::EsimState.seen_by(version);
         let in_ms = Change::EsimInstalled.seen_by(version);
         Self {
             iccid: esim.iccid.as_str(),
-            matching_id: detail.matching_id(),
-            smdp_address: detail.smdp_address(),
+            matching_id: secrets.matching_id.expose(),
+            smdp_address,
             profile_status: esim.status.name(),
-            pin: detail.pin(),
-            puk: detail.puk(),
+            pin: secrets.pin.expose(),
+            puk: secrets.puk.expose(),
             first_installed_date_time: match esim.first_installed_at {
                 None => Installed::Never,
                 Some(at) if in_ms => Installed::Milliseconds(at.ms()),

@@ -58,7 +58,7 @@ pub enum Outcome {
 /// Why there is no outcome.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// There is no network to tell, or it does not answer.
+    /// There is no network to tell.
     #[error("service unavailable")]
     NetworkAway,
     /// Its key.
@@ -156,7 +156,9 @@ impl App {
                 Outcome::Suspended
             }
             (Change::Resume, None) => return Ok(Outcome::NotSuspended),
-            (Change::Resume, Some(SuspendedBy::Policy)) => return Ok(Outcome::Locked),
+            (Change::Resume, Some(SuspendedBy::Policy | SuspendedBy::Both)) => {
+                return Ok(Outcome::Locked);
+            }
             (Change::Resume, Some(SuspendedBy::Owner)) => {
                 loaded.esim.suspended_by = None;
                 Outcome::Resumed
@@ -241,15 +243,11 @@ impl App {
                 let (_, clock) = own(tx, org, ids.now)?;
                 let mut loaded = Loaded::find(tx, org, &iccid)?.ok_or(OperatorError::Unknown)?;
                 loaded.advance(clock);
-                match (policy, loaded.esim.suspended_by) {
-                    (Policy::Suspend, _) => {
-                        loaded.esim.suspended_by = Some(SuspendedBy::Policy);
-                    }
-                    (Policy::Resume, Some(SuspendedBy::Policy)) => {
-                        loaded.esim.suspended_by = None;
-                    }
-                    (Policy::Resume, _) => {}
-                    (Policy::Deactivate, _) => loaded.esim.status = ProfileStatus::Deactivated,
+                let by = &mut loaded.esim.suspended_by;
+                match policy {
+                    Policy::Suspend => *by = Some(by.map_or(SuspendedBy::Policy, with_policy)),
+                    Policy::Resume => *by = by.and_then(without_policy),
+                    Policy::Deactivate => loaded.esim.status = ProfileStatus::Deactivated,
                 }
                 let state = loaded.esim.state();
                 loaded.close(&app, tx, organisation.mode, &mut ids)?;
@@ -259,5 +257,21 @@ impl App {
             .await?;
         self.work().wake();
         Ok(state)
+    }
+}
+
+/// The owner's own suspension stays beside the operator's.
+fn with_policy(by: SuspendedBy) -> SuspendedBy {
+    match by {
+        SuspendedBy::Owner | SuspendedBy::Both => SuspendedBy::Both,
+        SuspendedBy::Policy => SuspendedBy::Policy,
+    }
+}
+
+/// And outlasts it.
+fn without_policy(by: SuspendedBy) -> Option<SuspendedBy> {
+    match by {
+        SuspendedBy::Owner | SuspendedBy::Both => Some(SuspendedBy::Owner),
+        SuspendedBy::Policy => None,
     }
 }

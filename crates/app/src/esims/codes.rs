@@ -1,7 +1,7 @@
 //! What is needed to install the eSIMs of orders and applies, page by page: a download of any size
 //! holds one page at a time.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use domain::esim::{InstallCode, ProfileStatus};
 use domain::order::{Assigned, Order, Status};
@@ -68,13 +68,17 @@ struct Part {
 }
 
 impl App {
-    /// Checks references of the caller; the first that is wrong stops all.
+    /// Checks references of the caller; the first that is wrong stops all, and one that is given
+    /// twice counts once.
     pub async fn download(
         &self,
         caller: &Caller,
         references: Vec<String>,
     ) -> Result<Download, Error> {
         let org = caller.org();
+        let mut seen = HashSet::new();
+        let references: Vec<_> =
+            references.into_iter().filter(|reference| seen.insert(reference.clone())).collect();
         let parts = self
             .store()
             .read(move |tx| -> Result<Vec<_>, Error> {
@@ -92,8 +96,11 @@ fn part(tx: &mut Tx<'_>, org: OrgId, reference: &str) -> Result<Part, Error> {
         None => numbered(tx, org, reference)?,
     };
     let (order, from, to) = found.ok_or(Error::UnknownReference)?;
-    if order.status == Status::Processing {
-        return Err(Error::StillProcessing);
+    match order.status {
+        Status::Processing => return Err(Error::StillProcessing),
+        // Its eSIMs went back, and may be another order's by now.
+        Status::Failed => return Err(Error::UnknownReference),
+        Status::Completed => {}
     }
     let part = Part { order: order.id, reference: order.reference, from, to };
     match assignments::install_states(tx, org, part.order, (from, to))? {

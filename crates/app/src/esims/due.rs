@@ -51,7 +51,7 @@ impl App {
         }
         loaded.save(tx)?;
         loaded.tell_network(self, tx, organisation.mode, ids)?;
-        match loaded.due() {
+        match loaded.due(self.network(organisation.mode).map(|_| clock)) {
             None => store::jobs::done(tx, job.id),
             Some(due) => App::again_at(tx, job, due),
         }

@@ -128,13 +128,16 @@ impl Loaded {
         idle_since.map(|since| since.plus(limits::ESIM_IDLE))
     }
 
-    /// When somebody must look at it again.
-    pub(crate) fn due(&self) -> Option<Timestamp> {
+    /// When somebody must look at it again; where a network must be told, also when a day begins on
+    /// which an unlimited bundle has its full speed again.
+    pub(crate) fn due(&self, network: Option<Timestamp>) -> Option<Timestamp> {
+        let next_day = network.filter(|now| matches!(self.level(*now), Level::Throttled(_)));
+        let next_day = next_day.map(Timestamp::next_day);
         let leaves_at = self.leaves_at();
         let leaving = leaves_at.map(|at| {
             if self.esim.leaves_at == Some(at) { at } else { at.minus(limits::ESIM_NOTICE) }
         });
-        [self.queue.next_due(), leaving].into_iter().flatten().min()
+        [self.queue.next_due(), leaving, next_day].into_iter().flatten().min()
     }
 
     /// What the network should allow it.
@@ -165,7 +168,9 @@ impl Loaded {
         ids: &mut Ids,
     ) -> Result<(), StoreError> {
         self.save(tx)?;
-        if let Some(due) = self.due() {
+        let clock = tx.head().map_or(ids.now, |head| head.clock(ids.now));
+        let network = app.network(mode).map(|_| clock);
+        if let Some(due) = self.due(network) {
             App::add_job(tx, ids.job(), (ESIM, self.esim.iccid.as_str()), due, ids.now)?;
         }
         self.tell_network(app, tx, mode, ids)
@@ -268,5 +273,5 @@ fn look_when_lapsed(
         failed_at: None,
     };
     let jobs: Vec<_> = iccids.iter().map(job).collect();
-    store::jobs::add_all(tx, &jobs, Due { at, wake_at: at.plus_ms(-offset) }, ids.now)
+    store::jobs::add_all_sooner(tx, &jobs, Due { at, wake_at: at.plus_ms(-offset) }, ids.now)
 }

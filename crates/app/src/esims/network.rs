@@ -2,9 +2,9 @@
 //! not what once happened: telling it late, twice or out of order does no harm.
 
 use domain::ports::network::{Answer, Away, Level};
-use domain::{Iccid, limits};
+use domain::{Iccid, OrgId, Timestamp, limits};
 use store::jobs::Job;
-use store::{StoreError, esims, organisations};
+use store::{StoreError, Tx, esims, organisations};
 
 use super::Loaded;
 use crate::App;
@@ -19,18 +19,10 @@ pub(crate) async fn tell(app: &App, job: &Job) -> Result<Verdict, StoreError> {
         .read(move |tx| {
             let mode = organisations::find(tx, org)?.map(|organisation| organisation.mode);
             let clock = store::heads::find(tx, org)?.map_or(now, |head| head.clock(now));
-            let level = match Loaded::find(tx, org, &wanted)? {
-                Some(mut loaded) => {
-                    loaded.advance(clock);
-                    loaded.level(clock)
-                }
-                // Nobody has it any more.
-                None => Level::Stopped,
-            };
-            Ok::<_, StoreError>((mode, level))
+            Ok::<_, StoreError>((mode, level_of(tx, org, &wanted, clock)?))
         })
         .await?;
-    let Some(network) = network.and_then(|mode| app.network(mode)) else {
+    let (Some(network), Some(level)) = (network.and_then(|mode| app.network(mode)), level) else {
         return done(app, job, None).await;
     };
     match in_time(app, network.set(&iccid, level)).await {
@@ -61,18 +53,36 @@ async fn in_time(app: &App, answer: Answer<'_>) -> Result<(), Away> {
     }
 }
 
+/// Settles the job. What was told may have been overtaken while it was: then it is due again.
 async fn done(app: &App, job: &Job, told: Option<(Iccid, Level)>) -> Result<Verdict, StoreError> {
-    let (worker, own_job) = (app.clone(), job.clone());
+    let (worker, own_job, now) = (app.clone(), job.clone(), app.now());
     app.store()
         .write(job.org, move |tx| {
             if !worker.is_mine(tx, &own_job)? {
                 return Ok(());
             }
-            if let Some((iccid, level)) = &told {
-                esims::put_service(tx, iccid, &level.name())?;
+            let Some((iccid, level)) = &told else { return store::jobs::done(tx, own_job.id) };
+            esims::put_service(tx, iccid, &level.name())?;
+            let clock = tx.head().map_or(now, |head| head.clock(now));
+            match level_of(tx, own_job.org, iccid, clock)? {
+                Some(wanted) if wanted != *level => App::again_at(tx, &own_job, clock),
+                _ => store::jobs::done(tx, own_job.id),
             }
-            store::jobs::done(tx, own_job.id)
         })
         .await?;
     Ok(Verdict::Settled)
+}
+
+/// What the network should allow an eSIM; nothing to say where another organisation has it by now.
+fn level_of(
+    tx: &mut Tx<'_>,
+    org: OrgId,
+    iccid: &Iccid,
+    clock: Timestamp,
+) -> Result<Option<Level>, StoreError> {
+    if let Some(mut loaded) = Loaded::find(tx, org, iccid)? {
+        loaded.advance(clock);
+        return Ok(Some(loaded.level(clock)));
+    }
+    Ok(esims::owner(tx, iccid)?.is_none().then_some(Level::Stopped))
 }

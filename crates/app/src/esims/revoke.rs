@@ -135,7 +135,8 @@ impl App {
         let Some(loaded) = Loaded::find(tx, org, iccid)? else { return Ok(None) };
         let processed =
             loaded.bundles().iter().filter(|one| one.assignment.state == State::Processing);
-        let references: Vec<_> = processed.map(|one| one.reference.clone()).collect();
+        let mut references: Vec<_> = processed.map(|one| one.reference.clone()).collect();
+        references.dedup();
         if references.is_empty() || intent == Intent::Validate {
             return Ok(Some(loaded));
         }

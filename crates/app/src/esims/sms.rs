@@ -61,8 +61,8 @@ impl App {
         let sender = sender.unwrap_or_else(|| SENDER.to_owned());
         let write = move |tx: &mut Tx<'_>| {
             let (organisation, at) = own(tx, org, ids.now)?;
-            let message = Message { sender: sender.clone(), body: body.clone(), at };
-            app.take_sms(tx, (&organisation, &iccid), &message, &mut ids.clone())
+            let text = (sender.as_str(), body.as_str());
+            app.take_sms(tx, (&organisation, &iccid), (text, at), &mut ids.clone())
         };
         let answer = self
             .once(org, request, write, |answers, form, outcome| answers.sms(form, *outcome))
@@ -77,30 +77,29 @@ impl App {
         &self,
         tx: &mut Tx<'_>,
         (organisation, iccid): (&Organisation, &Iccid),
-        message: &Message,
+        ((sender, body), at): ((&str, &str), Timestamp),
         ids: &mut Ids,
     ) -> Result<Outcome, Error> {
         let org = organisation.id;
-        if !(1..=limits::SMS_CHARS_MAX).contains(&message.body.chars().count()) {
+        if !(1..=limits::SMS_CHARS_MAX).contains(&body.chars().count()) {
             return Ok(Outcome::Length);
         }
         let Some(esim) = esims::find(tx, org, iccid)? else { return Ok(Outcome::NotYourEsim) };
         if esim.is_deactivated() {
             return Ok(Outcome::Deactivated);
         }
-        if esim.msisdn.is_none() {
-            return Ok(Outcome::NoMsisdn);
-        }
-        let senders = &organisation.settings.senders;
-        if message.sender != SENDER && !senders.contains(&message.sender) {
+        let Some(to) = esim.msisdn else { return Ok(Outcome::NoMsisdn) };
+        let allowed = || organisation.settings.senders.iter().any(|own| own == sender);
+        if sender != SENDER && !allowed() {
             return Ok(Outcome::SenderNotAllowed);
         }
         if organisation.mode == Mode::Live && self.ports().live_sms.is_none() {
             return Err(Error::Unavailable);
         }
-        let id = messages::add(tx, org, iccid, message)?;
+        let message = Message { to, sender: sender.to_owned(), body: body.to_owned(), at };
+        let id = messages::add(tx, org, iccid, &message)?;
         if organisation.mode == Mode::Live {
-            App::add_job(tx, ids.job(), (SMS, &id.to_string()), message.at, ids.now)?;
+            App::add_job(tx, ids.job(), (SMS, &id.to_string()), at, ids.now)?;
         }
         Ok(Outcome::Sent)
     }
@@ -127,19 +126,13 @@ impl App {
 /// takes.
 pub(crate) async fn work(app: &App, job: &Job) -> Result<Verdict, StoreError> {
     let (org, id) = (job.org, job.subject.parse().unwrap_or(0));
-    let found = app
-        .store()
-        .read(move |tx| {
-            let Some((iccid, message)) = messages::find(tx, org, id)? else { return Ok(None) };
-            let msisdn = esims::find(tx, org, &iccid)?.and_then(|esim| esim.msisdn);
-            Ok::<_, StoreError>(Some((iccid, msisdn, message)))
-        })
-        .await?;
-    let (Some((iccid, Some(to), message)), Some(centre)) = (found, app.ports().live_sms.clone())
-    else {
+    let found = app.store().read(move |tx| messages::find(tx, org, id)).await?;
+    let Some((iccid, Message { to, sender, body, .. })) = found else {
         return settled(app, job, None).await;
     };
-    let Message { sender, body, .. } = message;
+    let Some(centre) = app.ports().live_sms.clone() else {
+        return settled(app, job, Some((iccid, to))).await;
+    };
     let outgoing = Outgoing { reference: job.id.to_string(), to: to.clone(), sender, body };
     let sent = tokio::select! {
         biased;

@@ -1,6 +1,6 @@
 //! Text messages of the test centre, on both databases.
 
-use domain::Timestamp;
+use domain::{Msisdn, Timestamp};
 use store::messages::{self, Message};
 use store::{StoreError, Tx};
 
@@ -15,6 +15,7 @@ on_both! {
 
 fn message(n: i64) -> Message {
     Message {
+        to: Msisdn::parse(&format!("44770090{n:04}")).expect("a number"),
         sender: format!("Shop {n}"),
         body: format!("Grüße 👋 {n}\nzweite Zeile"),
         // Times run backwards: the order is that of being sent.

@@ -16,7 +16,8 @@ on_both! {
     an_answer_is_kept_once,
     work_is_claimed_once_and_in_order,
     no_more_is_claimed_than_asked_for,
-    much_work_is_added_at_once_and_moved_when_added_again,
+    much_work_is_added_at_once_and_never_put_off,
+    work_that_is_added_again_overtakes_whoever_does_it,
     work_is_pulled_forward_and_never_put_off,
     held_work_waits,
     the_work_of_a_silent_node_is_released,
@@ -177,7 +178,7 @@ async fn no_more_is_claimed_than_asked_for(fixture: Fixture) {
     }
 }
 
-async fn much_work_is_added_at_once_and_moved_when_added_again(fixture: Fixture) {
+async fn much_work_is_added_at_once_and_never_put_off(fixture: Fixture) {
     let store = fixture.store().await;
     let (org, other) = (new_org(&store, 1).await, new_org(&store, 2).await);
     // More than one statement holds; ids of another make are of the same work.
@@ -191,29 +192,43 @@ async fn much_work_is_added_at_once_and_moved_when_added_again(fixture: Fixture)
     };
     let due = |ms: i64| Due { at: at(ms), wake_at: at(ms + 1_000) };
     let checks = store.write(org, move |tx| {
-        jobs::add_all(tx, &[], due(1), at(0))?;
-        jobs::add_all(tx, &many(other, 9, 0..3), due(7), at(0))?;
-        jobs::add_all(tx, &many(org, 1, 0..300), due(5), at(0))?;
-        // One is being done, and one was given up.
-        let mine = jobs::claim_next_of_org(tx, org, "me", at(5))?.expect("due");
-        assert_eq!(mine.id, many(org, 1, 0..1)[0].id);
-        jobs::dead(tx, many(org, 1, 1..2)[0].id, at(6), "broken")?;
-        jobs::add_all(tx, &many(org, 2, 0..299), due(50), at(0))?;
-        assert!(!jobs::is_mine(tx, &mine, "me")?, "whoever does it is overtaken");
-        assert_eq!(jobs::in_flight(tx, org)?, 0);
-        assert_eq!(jobs::failed(tx, None, 9)?, []);
+        jobs::add_all_sooner(tx, &[], due(1), at(0))?;
+        jobs::add_all_sooner(tx, &many(other, 9, 0..3), due(70), at(0))?;
+        jobs::add_all_sooner(tx, &many(org, 1, 0..300), due(50), at(0))?;
+        jobs::add_all_sooner(tx, &many(org, 2, 0..300), due(60), at(0))?;
+        jobs::add_all_sooner(tx, &many(org, 3, 0..299), due(5), at(0))?;
         assert_eq!(jobs::claim(tx, "me", at(1_004), 999)?, []);
-        let early = jobs::claim(tx, "me", at(1_049), 999)?;
-        assert_eq!(early.len(), 4, "the last one, and another organisation's three");
+        assert_eq!(jobs::claim(tx, "me", at(1_005), 999)?.len(), 299);
         let all = jobs::all(tx, None, 999)?;
         Ok::<_, StoreError>(all.into_iter().filter(|job| job.org == org).collect::<Vec<_>>())
     });
     let moved = |job: Job| match job.subject.as_str() {
-        "299" => Job { due_at: at(5), attempts: 1, ..job },
-        _ => Job { due_at: at(50), ..job },
+        "299" => Job { due_at: at(50), ..job },
+        _ => Job { due_at: at(5), attempts: 1, ..job },
     };
     let expected: Vec<_> = many(org, 1, 0..300).into_iter().map(moved).collect();
     assert_eq!(checks.await, Ok(expected), "each once, under its first id");
+}
+
+async fn work_that_is_added_again_overtakes_whoever_does_it(fixture: Fixture) {
+    let store = fixture.store().await;
+    let org = new_org(&store, 1).await;
+    let due = |ms: i64| Due { at: at(ms), wake_at: at(ms) };
+    let checks = store.write(org, move |tx| {
+        jobs::add(tx, &job(org, 1), due(5), at(0))?;
+        let first = jobs::claim_next_of_org(tx, org, "me", at(5))?.expect("due");
+        let again = Job { id: job(org, 2).id, ..job(org, 1) };
+        jobs::add(tx, &again, due(5), at(0))?;
+        let second = jobs::claim_next_of_org(tx, org, "me", at(5))?.expect("due again");
+        assert_eq!((first.attempts, second.attempts), (1, 1));
+        assert!(!jobs::is_mine(tx, &first, "me")?, "the same owner, the same attempt, another one");
+        assert!(jobs::is_mine(tx, &second, "me")?);
+        // What comes back by itself begins anew.
+        jobs::back_at(tx, second.id, due(9))?;
+        let third = jobs::claim_next_of_org(tx, org, "me", at(9))?.expect("back");
+        Ok::<_, StoreError>((third.id == second.id, third.attempts, jobs::all(tx, None, 9)?.len()))
+    });
+    assert_eq!(checks.await, Ok((true, 1, 1)));
 }
 
 async fn work_is_pulled_forward_and_never_put_off(fixture: Fixture) {

@@ -91,7 +91,12 @@ async fn the_busy_statements_use_their_indexes() {
         ("on which", states, "e", "(org_id=? AND iccid=?)"),
         ("a history", statement("history.rs", "PAGE"), "esim_history", "(org_id=? AND iccid=?)"),
         ("its length", statement("history.rs", "COUNT"), "esim_history", "(org_id=? AND iccid=?)"),
-        ("a visit", statement("history.rs", "VISITED"), "esim_visits", "(iccid=? AND country=?)"),
+        (
+            "a visit",
+            statement("history.rs", "VISITED"),
+            "esim_visits",
+            "(iccid=? AND country=? AND",
+        ),
         ("messages", statement("messages.rs", "NEWEST"), "messages", "(org_id=? AND iccid=?)"),
         ("a record", statement("records.rs", "OVERSHOOT"), "records", "(source=? AND id=?)"),
         ("held of one", held_of, "lots", "lots_held (org_id=? AND bundle=? AND expires_at>?)"),

@@ -10,7 +10,7 @@ use domain::organisation::Billing;
 use domain::{OrderId, OrgId, Timestamp};
 use store::orders::{self, Filter};
 use store::sql::Dialect;
-use store::{Store, StoreError, args, assignments, esims, heads, migrate, organisations};
+use store::{Store, StoreError, args, assignments, esims, heads, jobs, migrate, organisations};
 
 use crate::fixture::Fixture;
 use crate::on_both;
@@ -287,6 +287,13 @@ async fn esims_of_schema_3_live_on(fixture: Fixture) {
         assert_eq!(*status, ProfileStatus::Released);
     }
     assert_eq!((orders.iter().filter(|order| order.is_listed).count(), order_count), (2, 2));
+    // Somebody looks at each of them.
+    let jobs = store.read(|tx| jobs::all(tx, None, 9)).await.expect("read");
+    let mut looked_at: Vec<_> = jobs.iter().map(|job| (job.org, job.subject.clone())).collect();
+    looked_at.sort();
+    let mut expected: Vec<_> = numbers_of(&esims).into_iter().map(|n| (org, n)).collect();
+    expected.extend(iccids([3]).iter().map(|iccid| (other, iccid.to_string())));
+    assert_eq!(looked_at, expected);
     assert_eq!(bundles.len(), 4);
     for (stored, (reference, terms, state, since)) in bundles.iter().zip(bundles_of_schema_4()) {
         let since = Timestamp::from_ms(since);
@@ -299,7 +306,7 @@ async fn esims_of_schema_3_live_on(fixture: Fixture) {
             wanted_at: None,
             started_at: None,
             ends_at: None,
-            ended_at: None,
+            ended_at: (state == State::Revoked).then_some(since),
             used: 0,
             used_that_day: 0,
             used_on: 0,
@@ -308,6 +315,10 @@ async fn esims_of_schema_3_live_on(fixture: Fixture) {
     }
     store.close().await;
     assert_eq!(facts(&fixture).await, facts(&fixture.twin().await).await, "as if made today");
+}
+
+fn numbers_of(esims: &[Esim]) -> Vec<String> {
+    esims.iter().map(|esim| esim.iccid.to_string()).collect()
 }
 
 /// A column, or the columns of a unique key, in words both databases can be asked for.
