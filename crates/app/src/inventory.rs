@@ -271,7 +271,10 @@ impl App {
         let (_, clock) = own(tx, job.org, now)?;
         for lot in lots::expired(tx, job.org, clock, limits::LOTS_EXPIRED_AT_ONCE)? {
             // Units of an apply that failed may come back to a lot that has expired before.
-            let reference = format!("{}-{}", lot.id, clock.ms());
+            let reference = match lots::expiries(tx, lot.id)? {
+                0 => lot.id.to_string(),
+                n => format!("{}-{n}", lot.id),
+            };
             let cause = Cause { kind: Move::Expired, reference: &reference, at: clock };
             lots::take(tx, job.org, lot.id, lot.remaining, cause)?;
             let worth = lot.price.saturating_mul(lot.remaining);

@@ -21,6 +21,7 @@ const PUT_BACK: &str = "UPDATE lots SET remaining = remaining + $3 WHERE id = $1
 const EXPIRED: &str = "SELECT id, bundle, price, test_credit, total, remaining, refunded, \
      bought_at, expires_at FROM lots WHERE org_id = $1 AND remaining > 0 AND expires_at <= $2 \
      ORDER BY expires_at, id LIMIT $3";
+const EXPIRIES: &str = "SELECT COUNT(*) FROM lot_moves WHERE lot_id = $1 AND kind = 'expired'";
 const NEXT_EXPIRY: &str = "SELECT MIN(expires_at) FROM lots WHERE org_id = $1 AND remaining > 0";
 const TAKE: &str = "UPDATE lots SET remaining = remaining - $3 \
      WHERE id = $1 AND org_id = $2 AND remaining >= $3";
@@ -110,6 +111,11 @@ pub fn expired(
     most: i64,
 ) -> Result<Vec<Lot>, StoreError> {
     tx.all(EXPIRED, args![org, by, most])?.iter().map(lot).collect()
+}
+
+/// How often a lot has expired.
+pub fn expiries(tx: &mut Tx<'_>, id: i64) -> Result<i64, StoreError> {
+    tx.one(EXPIRIES, args![id])?.int(0)
 }
 
 /// When the next lot expires.
