@@ -48,24 +48,14 @@ const WRITES: [&str; 7] = [
      :bundle, :id, 0, 0, 'named', :lot, 'queued', :now, :now, 1000, 7, 'day', 'use')",
     "INSERT INTO esim_history (org_id, iccid, at, kind, bundle, state) \
      VALUES (:org, :iccid, :now, 'Bundle Applied', :bundle, 'queued')",
-    "UPDATE esims SET last_action = 'Bundle Applied', action_at = :now WHERE iccid = :iccid",
-];
-/// What is read again after that.
-const LOOKS: [&str; 2] = [
-    "SELECT a.id, a.state, a.assigned_at, a.ready_at, a.wanted_at, a.started_at, a.ends_at, \
-     a.ended_at, a.used, a.used_that_day, a.used_on, a.data_mb, a.daily_mb, a.throttle_kbps, \
-     a.duration, a.duration_unit, a.starts, a.iccid, a.bundle, o.reference, a.n, a.lot_id, \
-     b.description FROM assignments a JOIN orders o ON o.id = a.order_id \
-     JOIN bundles b ON b.name = a.bundle WHERE a.org_id = :org AND a.iccid = :iccid ORDER BY a.id",
-    "SELECT iccid, profile_name, profile_status, msisdn, customer_ref, last_action, action_at, \
-     assigned_at, first_installed_at, first_used_at, suspended_by, seen_at, seen_country, \
-     seen_network, leaves_at FROM esims WHERE org_id = :org AND iccid = :iccid",
+    "UPDATE esims SET last_action = 'Bundle Applied', action_at = :now, leaves_at = NULL \
+     WHERE iccid = :iccid",
 ];
 const ENDS: [&str; 3] = [
     "INSERT INTO jobs (id, org_id, kind, subject, due_at, wake_at, attempts, error, created_at) \
      VALUES (:id, :org, 'esim', :iccid, :now + 31536000000, :now + 31536000000, 0, '', :now) \
      ON CONFLICT (org_id, kind, subject) DO UPDATE SET due_at = excluded.due_at, \
-     wake_at = excluded.wake_at, attempts = 0, owner = NULL, failed_at = NULL, error = ''",
+     wake_at = excluded.wake_at WHERE jobs.due_at > excluded.due_at OR jobs.failed_at IS NOT NULL",
     "INSERT INTO events (org_id, seq, id, kind, at, data) VALUES (:org, :event + 1, :id, \
      'order.completed', :now, '{\"event\":\"order.completed\",\"orderReference\":\
      \"6513270e-269e-4d37-b2a7-4de452e6b438\",\"status\":\"completed\",\"statusMessage\":\
@@ -117,7 +107,7 @@ impl Loop {
             (":seq", &seq),
             (":event", &event),
         ];
-        let all = READS.iter().chain(&WRITES).chain(&LOOKS).chain(&ENDS);
+        let all = READS.iter().chain(&WRITES).chain(&ENDS);
         for sql in all {
             let mut statement = db.prepare_cached(sql)?;
             for (name, value) in names {
@@ -194,7 +184,7 @@ fn text(org: &str, first: i64, count: i64) -> String {
     text.push_str(" FOR UPDATE \\gset\n");
     text.push_str(&filled(LOT));
     text.push_str(" \\gset\n");
-    for sql in READS.iter().chain(&WRITES).chain(&LOOKS).chain(&ENDS) {
+    for sql in READS.iter().chain(&WRITES).chain(&ENDS) {
         text.push_str(&filled(sql));
         text.push_str(";\n");
     }

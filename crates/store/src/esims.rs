@@ -92,7 +92,8 @@ const SAVE: &str = "UPDATE esims SET profile_status = $2, msisdn = $3, customer_
      last_action = $5, action_at = $6, first_installed_at = $7, first_used_at = $8, \
      suspended_by = $9, seen_at = $10, seen_country = $11, seen_network = $12, leaves_at = $13, \
      customer_ref_lower = $14 WHERE iccid = $1";
-const ACTED: &str = "UPDATE esims SET last_action = $1, action_at = $2 WHERE iccid IN ({list})";
+const ACTED: &str = "UPDATE esims SET last_action = $1, action_at = $2, leaves_at = NULL \
+     WHERE iccid IN ({list})";
 const LEAVE: &str = "UPDATE esims SET org_id = $2, profile_status = 'Deactivated' \
      WHERE iccid = $1 AND org_id = $3";
 const SERVICE: &str = "SELECT service FROM esims WHERE iccid = $1";
@@ -250,7 +251,7 @@ pub fn save(tx: &mut Tx<'_>, esim: &Esim) -> Result<(), StoreError> {
     tx.later(SAVE, args)
 }
 
-/// Notes what was last done to some eSIMs.
+/// Notes what was last done to some eSIMs, which stay for now.
 pub fn acted(
     tx: &mut Tx<'_>,
     iccids: &[Iccid],

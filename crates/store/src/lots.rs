@@ -72,6 +72,17 @@ pub fn take(
     Ok(true)
 }
 
+/// Takes units out of a lot that was read in this write and has them: nobody else writes it.
+pub fn take_held(
+    tx: &mut Tx<'_>,
+    (org, id): (OrgId, i64),
+    quantity: i64,
+    cause: Cause<'_>,
+) -> Result<(), StoreError> {
+    tx.later(TAKE, args![id, org, quantity])?;
+    note(tx, id, quantity, cause)
+}
+
 /// The lot of that number.
 pub fn find(tx: &mut Tx<'_>, org: OrgId, id: i64) -> Result<Option<Lot>, StoreError> {
     tx.maybe(FIND, args![id, org])?.map(|row| lot(&row)).transpose()

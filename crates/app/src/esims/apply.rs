@@ -188,9 +188,7 @@ impl App {
         orders::insert(tx, &order, &items(&order, &planned))?;
         for (lot, quantity) in held.taken() {
             let cause = Cause { kind: Move::Applied, reference: &order.reference, at: clock };
-            if !lots::take(tx, organisation.id, lot, quantity, cause)? {
-                return Err(StoreError::Refused("more applied than there is".into()).into());
-            }
+            lots::take_held(tx, (organisation.id, lot), quantity, cause)?;
         }
         let new: Vec<_> = news(&planned, &assigned, &units, clock);
         let owned = (organisation.id, order.id);

@@ -234,8 +234,9 @@ impl App {
         iccids.sort();
         iccids.dedup();
         esims::acted(tx, &iccids, EntryKind::Applied.name(), clock)?;
-        // A new eSIM whose bundle waits for its first use needs no look: there is nothing else.
-        let is_plain = |one: &Placed| one.is_new_esim && one.waits_for_use;
+        // A bundle that waits for its first use changes nothing else on its eSIM: whatever is due
+        // there stays due, and it lapses in its time.
+        let is_plain = |one: &Placed| one.waits_for_use;
         let mut others: Vec<_> =
             placed.iter().filter(|one| !is_plain(one)).map(|one| one.iccid.clone()).collect();
         others.sort();
