@@ -458,8 +458,11 @@ async fn what_was_done_is_noted_on_those_alone(fixture: Fixture) {
     });
     assert_eq!(acted.await, Ok::<_, StoreError>(()));
     let (esims, _) = list(&store, org, (&Filter::default(), BY_ICCID), FIRST).await;
-    let done =
-        |esim: Esim| Esim { last_action: "Bundle Applied".into(), action_at: Some(at(77)), ..esim };
+    let done = |esim: Esim| {
+        let (last_action, action_at) = ("Bundle Applied".into(), Some(at(77)));
+        // Whatever is put on it, it stays.
+        Esim { last_action, action_at, leaves_at: None, ..esim }
+    };
     let expected = (0..400).map(|n| match n {
         3 => done(full(3)),
         0..300 => done(issued(n)),
