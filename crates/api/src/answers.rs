@@ -97,6 +97,24 @@ pub(crate) fn refused(code: &str, message: &str) -> Answer {
     Answer { status: 400, code: code.to_owned(), body }
 }
 
+/// An eSIM that is not the caller's.
+pub(crate) fn not_your_esim() -> Answer {
+    Answer { status: 403, ..refused("not-your-esim", "access denied") }
+}
+
+/// An eSIM that is dead for good.
+pub(crate) fn deactivated() -> Answer {
+    refused("esim-deactivated", "esim is deactivated")
+}
+
+/// A bundle that an eSIM cannot take.
+pub(crate) fn not_compatible() -> Answer {
+    refused("bundle-not-compatible", NOT_COMPATIBLE)
+}
+
+/// The same in words.
+pub(crate) const NOT_COMPATIBLE: &str = "bundle not compatible with esim";
+
 /// A kept answer on its way out.
 pub(crate) struct Kept(pub(crate) Answer);
 

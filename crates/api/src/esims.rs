@@ -15,7 +15,7 @@ use axum::extract::State;
 use axum::response::{IntoResponse, Response};
 use bytes::Bytes;
 use domain::filter::Direction;
-use http::{HeaderValue, StatusCode, header};
+use http::StatusCode;
 use serde_json::{Value, json};
 
 pub(crate) use self::apply::{apply, apply_answer, apply_to_one};
@@ -26,10 +26,10 @@ pub(crate) use self::recent::Recent;
 pub(crate) use self::revoke::{revoke_answer, revoke_by_id, revoke_by_name};
 use self::wire::{Extras, WireDetail, WireEntry, WireListed, WireLocation};
 use crate::Api;
-use crate::answers::{Kept, done, refused, version_of};
+use crate::answers::{Kept, NOT_COMPATIBLE, deactivated, done, not_your_esim, refused, version_of};
 use crate::caller::By;
 use crate::front::Repeatable;
-use crate::json::{Answer, Fields, ok, rendered};
+use crate::json::{Answer, Fields, ok, rendered, written};
 use crate::lists::{self, Paging};
 use crate::path::{Params, iccid};
 use crate::problem::Problem;
@@ -115,7 +115,7 @@ pub(crate) async fn show(
     let stamp = api.app.stamp(&caller);
     let key = Key { org: caller.org(), iccid, version: api.version, extras };
     if let Some(answer) = stamp.and_then(|stamp| api.recent.get(&key, stamp)) {
-        return Ok(as_json(answer));
+        return Ok(written(answer));
     }
     let found = api.app.esim_detail(&caller, &key.iccid).await?;
     let detail = found.ok_or_else(|| unknown(api.version))?;
@@ -123,12 +123,7 @@ pub(crate) async fn show(
     if let Some(stamp) = stamp {
         api.recent.put(key, stamp, answer.clone());
     }
-    Ok(as_json(answer))
-}
-
-fn as_json(body: Bytes) -> Response {
-    let json = HeaderValue::from_static("application/json");
-    ([(header::CONTENT_TYPE, json)], body).into_response()
+    Ok(written(answer))
 }
 
 /// An ICCID that is not the caller's, where early versions say so more openly.
@@ -253,9 +248,6 @@ pub(crate) async fn compatible(
     Ok(ok(json!({ "compatible": fits, "message": message })))
 }
 
-/// A bundle that an eSIM cannot take.
-pub(crate) const NOT_COMPATIBLE: &str = "bundle not compatible with esim";
-
 /// `GET /esims/{iccid}/location`.
 pub(crate) async fn location(
     By(caller): By,
@@ -294,8 +286,8 @@ pub(crate) fn sms_answer(form: &str, outcome: sms::Outcome) -> Rendered {
         Outcome::Length => {
             refused("message-length", "message must be between 1 and 160 characters")
         }
-        Outcome::NotYourEsim => denied(),
-        Outcome::Deactivated => refused("esim-deactivated", "esim is deactivated"),
+        Outcome::NotYourEsim => not_your_esim(),
+        Outcome::Deactivated => deactivated(),
         Outcome::NoMsisdn => refused("no-msisdn", "esim has no msisdn"),
         Outcome::SenderNotAllowed => refused("sender-not-allowed", "sender not allowed"),
     }
@@ -322,8 +314,8 @@ pub(crate) fn change_answer(form: &str, outcome: Outcome) -> Rendered {
             let status = problem.status.as_u16();
             Rendered { status, ..refused(problem.code, &problem.message) }
         }
-        Outcome::NotYourEsim => denied(),
-        Outcome::Deactivated => refused("esim-deactivated", "esim is deactivated"),
+        Outcome::NotYourEsim => not_your_esim(),
+        Outcome::Deactivated => deactivated(),
         Outcome::TooLong => {
             refused("customer-ref-too-long", "customerRef must be at most 255 characters")
         }
@@ -333,11 +325,6 @@ pub(crate) fn change_answer(form: &str, outcome: Outcome) -> Rendered {
             Rendered { status: 403, ..refused("suspension-locked", "suspension cannot be lifted") }
         }
     }
-}
-
-/// The answer about an eSIM that is not the caller's.
-pub(crate) fn denied() -> Rendered {
-    Rendered { status: 403, ..refused("not-your-esim", "access denied") }
 }
 
 impl From<Error> for Problem {

@@ -6,6 +6,7 @@
 use std::fmt;
 
 use axum::response::{IntoResponse, Response};
+use bytes::Bytes;
 use domain::limits;
 use http::{HeaderValue, StatusCode, header};
 use serde::Serialize;
@@ -31,6 +32,12 @@ impl<T: Serialize> IntoResponse for Answer<T> {
             Err(problem) => problem.into_response(),
         }
     }
+}
+
+/// An answer that was written before.
+pub(crate) fn written(body: Bytes) -> Response {
+    let json = HeaderValue::from_static("application/json");
+    ([(header::CONTENT_TYPE, json)], body).into_response()
 }
 
 /// A body as it goes out.

@@ -258,17 +258,12 @@ fn refusal(
         return Ok(Some(Outcome::BelowMinimum));
     }
     if let Some(most) = settings.daily_maximum {
-        let today = charges::charged_since(tx, organisation.id, start_of_day(clock))?;
+        let today = charges::charged_since(tx, organisation.id, clock.start_of_day())?;
         if today.saturating_add(amount) > most {
             return Ok(Some(Outcome::DailyLimit));
         }
     }
     Ok(None)
-}
-
-fn start_of_day(time: Timestamp) -> Timestamp {
-    const DAY_MS: i64 = 24 * 3_600 * 1_000;
-    time.plus_ms(-time.ms().rem_euclid(DAY_MS))
 }
 
 /// The charge and the job that makes it.

@@ -6,7 +6,6 @@
 use crate::catalogue::{Data, DurationUnit, Start};
 use crate::{Timestamp, limits};
 
-const DAY_MS: i64 = 24 * 3_600 * 1_000;
 const BYTES_PER_MB: i64 = 1_000_000;
 /// Percentages of a bundle whose use is worth an entry in the history, from the contract.
 const ALERTS: [i64; 4] = [1, 50, 80, 100];
@@ -123,7 +122,7 @@ impl Assignment {
         if !self.terms.data.is_unlimited() {
             return (self.initial_bytes() - self.used).max(0);
         }
-        let used = if self.used_on == day(now) { self.used_that_day } else { 0 };
+        let used = if self.used_on == now.day() { self.used_that_day } else { 0 };
         (self.initial_bytes() - used).max(0)
     }
 
@@ -150,7 +149,7 @@ impl Assignment {
         self.state = State::Active;
         self.started_at = Some(at);
         self.ends_at = Some(match self.terms.unit {
-            DurationUnit::Day => at.plus_ms(self.terms.duration.saturating_mul(DAY_MS)),
+            DurationUnit::Day => at.plus_days(self.terms.duration),
             DurationUnit::Month => at.plus_months(self.terms.duration),
         });
     }
@@ -162,8 +161,8 @@ impl Assignment {
             Data::Megabytes(_) => bytes.min(self.initial_bytes() - self.used),
         };
         self.used = self.used.saturating_add(taken);
-        if self.used_on != day(now) {
-            (self.used_on, self.used_that_day) = (day(now), 0);
+        if self.used_on != now.day() {
+            (self.used_on, self.used_that_day) = (now.day(), 0);
         }
         self.used_that_day = self.used_that_day.saturating_add(taken);
         taken
@@ -176,10 +175,6 @@ impl Assignment {
     fn lapses_at(&self) -> Timestamp {
         self.assigned_at.plus(limits::ASSIGNMENT_WAIT)
     }
-}
-
-fn day(at: Timestamp) -> i64 {
-    at.ms().div_euclid(DAY_MS)
 }
 
 /// A change of an assignment.

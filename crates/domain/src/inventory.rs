@@ -103,8 +103,7 @@ impl Lot {
 
     /// When a lot bought at that moment expires.
     fn expiry(bought_at: Timestamp) -> Timestamp {
-        let life = i64::try_from(limits::LOT_LIFE.as_millis()).unwrap_or(i64::MAX);
-        bought_at.plus_ms(life)
+        bought_at.plus(limits::LOT_LIFE)
     }
 
     /// Whether nothing was paid for it: then there is nothing to give back.
@@ -114,8 +113,7 @@ impl Lot {
 
     /// Whether its units can be given back for money at that moment.
     pub fn is_refundable(&self, refund_days: i64, now: Timestamp) -> bool {
-        const DAY_MS: i64 = 24 * 3_600 * 1_000;
-        let end = self.bought_at.plus_ms(refund_days.saturating_mul(DAY_MS));
+        let end = self.bought_at.plus_days(refund_days);
         refund_days > 0 && now <= end && now < self.expires_at
     }
 

@@ -50,11 +50,27 @@ impl Timestamp {
         self.plus_ms(-i64::try_from(time.as_millis()).unwrap_or(i64::MAX))
     }
 
+    /// This moment so many days of 24 hours later.
+    #[must_use]
+    pub fn plus_days(self, days: i64) -> Self {
+        self.plus_ms(days.saturating_mul(DAY_MS))
+    }
+
+    /// Its day in UTC, counted from 1970.
+    pub fn day(self) -> i64 {
+        self.0.div_euclid(DAY_MS)
+    }
+
+    /// The first moment of its day in UTC.
+    #[must_use]
+    pub fn start_of_day(self) -> Self {
+        Self::from_ms(self.day() * DAY_MS)
+    }
+
     /// The first moment of the next day in UTC.
     #[must_use]
     pub fn next_day(self) -> Self {
-        const DAY_MS: i64 = 24 * 3_600 * 1_000;
-        Self::from_ms((self.0.div_euclid(DAY_MS) + 1) * DAY_MS)
+        self.start_of_day().plus_days(1)
     }
 
     /// This moment so many calendar months later; where the month is shorter, its last day.

@@ -27,7 +27,6 @@ impl New {
         Placed {
             iccid: assigned.iccid.clone(),
             bundle: assigned.bundle.clone(),
-            is_new_esim: assigned.is_new_esim,
             waits_for_use: terms.start == Start::FirstUse && wanted_at.is_none(),
         }
     }
@@ -40,8 +39,6 @@ pub struct Placed {
     pub iccid: Iccid,
     /// The bundle.
     pub bundle: BundleName,
-    /// Whether the eSIM was issued for it.
-    pub is_new_esim: bool,
     /// Whether nothing but its first use starts it.
     pub waits_for_use: bool,
 }
@@ -178,10 +175,10 @@ pub fn install_states(
 /// Bundles that an order has put on eSIMs and that wait there.
 pub fn placed(tx: &mut Tx<'_>, order: OrderId) -> Result<Vec<Placed>, StoreError> {
     let placed = |row: &Row| {
-        let Assigned { iccid, bundle, is_new_esim, .. } = assigned(row, 0)?;
+        let Assigned { iccid, bundle, .. } = assigned(row, 0)?;
         let start = row.parsed(5, |text| Start::parse(text).ok_or(()))?;
         let waits_for_use = start == Start::FirstUse && row.time_or_none(6)?.is_none();
-        Ok(Placed { iccid, bundle, is_new_esim, waits_for_use })
+        Ok(Placed { iccid, bundle, waits_for_use })
     };
     tx.all(PLACED, args![order])?.iter().map(placed).collect()
 }

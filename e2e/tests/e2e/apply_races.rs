@@ -2,16 +2,16 @@
 
 use std::collections::BTreeSet;
 
-use serde_json::{Value, json};
+use serde_json::json;
 
 use crate::desk::{
     applied, apply, apply_to_one, esim, esims, put_onto, states, stock_up, take_off,
 };
-use crate::harness::{Answer, Home, Node};
+use crate::harness::{Home, Node};
 use crate::money::balance;
 use crate::shop::{
     FR, PLENTY, PROFILE, PT, at_once, at_once_to, has, lot, lots, open, refund, reseller, stock,
-    verify,
+    verify, winners,
 };
 
 crate::on_both! {
@@ -23,20 +23,6 @@ crate::on_both! {
 }
 
 const CLIENTS: usize = 24;
-
-/// Those who got what they wanted; everybody else must have been refused like that.
-#[track_caller]
-fn winners(answers: Vec<Answer>, status: u16, code: &str) -> Vec<Value> {
-    let mut won = Vec::new();
-    for answer in answers {
-        if answer.status == 200 {
-            won.push(answer.json());
-        } else {
-            answer.refused(status, code);
-        }
-    }
-    won
-}
 
 async fn the_last_unit_is_applied_once(home: Home) {
     let world = open(home, 50).await;

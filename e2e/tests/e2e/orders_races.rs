@@ -3,13 +3,13 @@
 
 use std::collections::BTreeSet;
 
-use serde_json::{Value, json};
+use serde_json::json;
 
-use crate::harness::{Answer, Home, Node, Org};
+use crate::harness::{Home, Node, Org};
 use crate::money::settle;
 use crate::shop::{
     FR, Has, PLENTY, PROFILE, PT, at_once, at_once_to, buy, has, iccids, into_inventory, listed,
-    lot, lots, onto_new, open, order, reference, refund, reseller, seen, stock, verify,
+    lot, lots, onto_new, open, order, reference, refund, reseller, seen, stock, verify, winners,
 };
 
 crate::on_both! {
@@ -22,20 +22,6 @@ crate::on_both! {
 }
 
 const CLIENTS: usize = 32;
-
-/// Those who got what they wanted; everybody else must have been refused like that.
-#[track_caller]
-fn winners(answers: Vec<Answer>, status: u16, code: &str) -> Vec<Value> {
-    let mut won = Vec::new();
-    for answer in answers {
-        if answer.status == 200 {
-            won.push(answer.json());
-        } else {
-            answer.refused(status, code);
-        }
-    }
-    won
-}
 
 async fn the_last_ten_of_a_lot_are_given_back_once(home: Home) {
     let world = open(home, 1).await;

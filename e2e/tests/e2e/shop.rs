@@ -370,3 +370,17 @@ pub(crate) async fn at_once_to(
     }
     answers
 }
+
+/// Those who got what they wanted; everybody else must have been refused like that.
+#[track_caller]
+pub(crate) fn winners(answers: Vec<Answer>, status: u16, code: &str) -> Vec<Value> {
+    let mut won = Vec::new();
+    for answer in answers {
+        if answer.status == 200 {
+            won.push(answer.json());
+        } else {
+            answer.refused(status, code);
+        }
+    }
+    won
+}

@@ -5,12 +5,12 @@ use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
 
 use app::catalogue::Catalogue;
-use axum::response::{IntoResponse, Response};
+use axum::response::Response;
 use bytes::Bytes;
 use domain::catalogue::Market;
 use domain::limits;
-use http::{HeaderValue, header};
 
+use crate::json::written;
 use crate::problem::Problem;
 use crate::versions::Version;
 
@@ -43,11 +43,11 @@ impl Pages {
     ) -> Result<Response, Problem> {
         let key = Key { market: market.clone(), version, question: question.to_owned() };
         if let Some(page) = self.kept(catalogue.epoch(), &key) {
-            return Ok(answer(page));
+            return Ok(written(page));
         }
         let page = Bytes::from(render()?);
         self.keep(catalogue.epoch(), key, page.clone());
-        Ok(answer(page))
+        Ok(written(page))
     }
 
     fn kept(&self, epoch: i64, key: &Key) -> Option<Bytes> {
@@ -64,9 +64,4 @@ impl Pages {
         kept.bytes += page.len() + key.question.len();
         kept.pages.insert(key, page);
     }
-}
-
-fn answer(page: Bytes) -> Response {
-    let json = HeaderValue::from_static("application/json");
-    ([(header::CONTENT_TYPE, json)], page).into_response()
 }

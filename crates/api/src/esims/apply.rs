@@ -9,9 +9,8 @@ use http::StatusCode;
 use serde::Serialize;
 use serde_json::json;
 
-use super::{NOT_COMPATIBLE, denied};
 use crate::Api;
-use crate::answers::{Kept, done, refused, version_of};
+use crate::answers::{Kept, deactivated, done, not_compatible, not_your_esim, refused, version_of};
 use crate::caller::By;
 use crate::catalogue::unknown_bundle;
 use crate::front::{Exchange, Repeatable};
@@ -212,9 +211,9 @@ fn refusal_answer(refusal: &Refusal) -> Answer {
             let text = format!("no bundles available: {name}");
             Answer { status: 403, ..refused("no-bundles-left", &text) }
         }
-        Refusal::NotYourEsim => denied(),
-        Refusal::Deactivated => refused("esim-deactivated", "esim is deactivated"),
-        Refusal::NotCompatible => refused("bundle-not-compatible", NOT_COMPATIBLE),
+        Refusal::NotYourEsim => not_your_esim(),
+        Refusal::Deactivated => deactivated(),
+        Refusal::NotCompatible => not_compatible(),
     }
 }
 

@@ -35,8 +35,7 @@ enum Kind {
 }
 
 impl Kind {
-    const ALL: [(Self, &'static str); 3] =
-        [(Self::Csv, "text/csv"), (Self::Json, "application/json"), (Self::Zip, "application/zip")];
+    const ALL: [Self; 3] = [Self::Csv, Self::Json, Self::Zip];
 
     fn name(self) -> &'static str {
         match self {
@@ -53,12 +52,12 @@ impl Kind {
         for range in values.flat_map(|value| value.split(',')) {
             let mut parts = range.split(';').map(str::trim);
             let name = parts.next().unwrap_or_default();
-            let known = Self::ALL.iter().find(|(_, own)| own.eq_ignore_ascii_case(name));
+            let known = Self::ALL.into_iter().find(|kind| kind.name().eq_ignore_ascii_case(name));
             let weight = parts.find_map(|part| part.strip_prefix("q=")).map_or(1_000, weight);
-            if let Some((kind, _)) = known
+            if let Some(kind) = known
                 && weight > best.1
             {
-                best = (*kind, weight);
+                best = (kind, weight);
             }
         }
         best.0

@@ -6,9 +6,8 @@ use app::orders::Intent;
 use axum::extract::State;
 use serde_json::json;
 
-use super::denied;
 use crate::Api;
-use crate::answers::{Kept, done, refused};
+use crate::answers::{Kept, done, not_your_esim, refused};
 use crate::caller::By;
 use crate::front::{Exchange, Repeatable};
 use crate::lists;
@@ -70,7 +69,7 @@ pub(crate) fn revoke_answer(outcome: Outcome) -> Answer {
         Outcome::ToInventory => "bundle has been refunded to inventory",
         Outcome::ToBalance => "bundle has been refunded to balance",
         Outcome::Nothing => "bundle has not been refunded",
-        Outcome::NotYourEsim => return denied(),
+        Outcome::NotYourEsim => return not_your_esim(),
         Outcome::UnknownAssignment => {
             return refused("unknown-assignment", "assignment not found");
         }

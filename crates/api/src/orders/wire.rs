@@ -6,7 +6,7 @@ use domain::Money;
 use domain::order::{Assigned, Item, Status, Target};
 use serde::Serialize;
 
-use crate::answers::{refused, version_of};
+use crate::answers::{deactivated, not_compatible, not_your_esim, refused, version_of};
 use crate::catalogue::unknown_bundle;
 use crate::money::{self, Amount};
 use crate::versions::{Change, Version};
@@ -228,10 +228,8 @@ fn refusal_answer(refusal: &Refusal) -> Answer {
             let problem = unknown_bundle(name);
             refused(problem.code, &problem.message)
         }
-        Refusal::NotYourEsim => Answer { status: 403, ..refused("not-your-esim", "access denied") },
-        Refusal::Deactivated => refused("esim-deactivated", "esim is deactivated"),
-        Refusal::NotCompatible => {
-            refused("bundle-not-compatible", "bundle not compatible with esim")
-        }
+        Refusal::NotYourEsim => not_your_esim(),
+        Refusal::Deactivated => deactivated(),
+        Refusal::NotCompatible => not_compatible(),
     }
 }

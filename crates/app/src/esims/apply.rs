@@ -186,7 +186,7 @@ impl App {
         let is_later = command.is_later();
         let order = order((organisation, clock), command, (&assigned, ids), Purse::of(tx, clock)?);
         orders::insert(tx, &order, &items(&order, &planned))?;
-        for (lot, quantity) in held.taken() {
+        for (lot, quantity) in held.taken {
             let cause = Cause { kind: Move::Applied, reference: &order.reference, at: clock };
             lots::take_held(tx, (organisation.id, lot), quantity, cause)?;
         }
@@ -261,10 +261,6 @@ impl Held {
             }
         }
         Ok(units)
-    }
-
-    fn taken(&self) -> Vec<(i64, i64)> {
-        self.taken.clone()
     }
 }
 
