@@ -1,6 +1,5 @@
-//! Callbacks as receivers know them: the forms of events, their signatures, and where they may go.
+//! Callbacks as receivers know them: the forms of events, their signatures, and how they are sent.
 
-pub mod address;
 mod forms;
 pub mod signature;
 

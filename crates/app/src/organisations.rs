@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use domain::contact::CallbackUrl;
+use domain::CallbackUrl;
 use domain::organisation::{
     Billing, CallbackVersion, Profile, Settings, TopupSettings, UsageEvents,
 };

@@ -31,38 +31,6 @@ impl Email {
     }
 }
 
-/// The text is not a URL that callbacks can be sent to.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("a callback URL starts with https:// or http://, names a host and carries no user name")]
-pub struct NotACallbackUrl;
-
-/// A URL that receives callbacks. Whether its *address* may be connected to is asked again at
-/// every connection, since names can change what they point to.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct CallbackUrl(String);
-
-impl CallbackUrl {
-    /// Reads an absolute http or https URL without user information.
-    pub fn parse(text: &str) -> Result<Self, NotACallbackUrl> {
-        let rest = text
-            .strip_prefix("https://")
-            .or_else(|| text.strip_prefix("http://"))
-            .ok_or(NotACallbackUrl)?;
-        let authority = rest.split(['/', '?', '#']).next().unwrap_or_default();
-        let malformed = authority.is_empty()
-            || authority.starts_with(':')
-            || authority.contains(['@', '\\'])
-            || text.len() > limits::URL_BYTES_MAX
-            || text.chars().any(|c| c.is_whitespace() || c.is_control());
-        if malformed { Err(NotACallbackUrl) } else { Ok(Self(text.to_owned())) }
-    }
-
-    /// The URL as it was given.
-    pub fn as_str(&self) -> &str {
-        &self.0
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -75,26 +43,6 @@ mod tests {
         );
         for text in ["", "@", "a@", "@b", "a b@c", "a@b@c", "a@b\n", "plain"] {
             assert_eq!(Email::parse(text), Err(NotAnEmail), "{text}");
-        }
-    }
-
-    #[test]
-    fn callback_urls_are_plain_http_or_https() {
-        for text in ["https://shop.example/hook?x=1", "http://shop.example:8081"] {
-            assert!(CallbackUrl::parse(text).is_ok(), "{text}");
-        }
-        for text in [
-            "",
-            "ftp://shop.example",
-            "https://",
-            "https:///path",
-            "https://user:pw@shop.example",
-            "https://shop.example/a b",
-            "javascript:alert(1)",
-            "https://:443/x",
-            "https://shop.example\\@evil.example",
-        ] {
-            assert_eq!(CallbackUrl::parse(text), Err(NotACallbackUrl), "{text}");
         }
     }
 }

@@ -5,8 +5,11 @@
 
 #![warn(missing_docs)]
 
+pub mod address;
 pub mod assignment;
 pub mod bundle_name;
+pub mod callback;
+pub mod callback_url;
 pub mod catalogue;
 pub mod contact;
 pub mod demo;
@@ -30,6 +33,7 @@ pub mod time;
 pub mod world;
 
 pub use bundle_name::BundleName;
+pub use callback_url::CallbackUrl;
 pub use hex::hex;
 pub use iccid::Iccid;
 pub use ids::{AuditId, EventId, JobId, KeyId, OrderId, OrgId, UserId};

@@ -217,6 +217,51 @@ pub const STOCK_LOOK: Duration = Duration::from_secs(30);
 /// How long one call to a network or a message centre may take.
 pub const NETWORK_ANSWER: Duration = Duration::from_secs(10);
 
+// ── Callbacks ───────────────────────────────────────────────────────────────────────────────────
+
+/// How long one attempt may take in all, from the contract.
+pub const CALLBACK_ANSWER: Duration = Duration::from_secs(15);
+/// How long the body of an answer may take once its status is known.
+pub const CALLBACK_ANSWER_BODY: Duration = Duration::from_secs(1);
+/// How much of an answer is read; more than that, and the connection is not used again.
+pub const CALLBACK_ANSWER_BYTES_MAX: usize = 64 * 1024;
+/// How much of an answer is kept to be looked at.
+pub const CALLBACK_ANSWER_KEPT: usize = 500;
+/// How long a receiver may ask us to wait.
+pub const CALLBACK_WAIT_MAX: Duration = Duration::from_hours(24);
+/// Callbacks under way to one receiver from one node. A receiver that fails is given fewer.
+pub const CALLBACKS_PER_RECEIVER: usize = 64;
+/// Callbacks under way to a receiver that only fails.
+pub const CALLBACKS_TO_FAILING: usize = 2;
+/// Callbacks under way from one node.
+pub const CALLBACKS_AT_ONCE: usize = 4_096;
+/// Idle connections to one receiver that are kept for the next callback.
+pub const CALLBACK_IDLE_CONNECTIONS: usize = CALLBACKS_PER_RECEIVER;
+/// How long such a connection is kept.
+pub const CALLBACK_IDLE: Duration = Duration::from_secs(30);
+/// How often a node looks for due callbacks without being woken.
+pub const CALLBACKS_POLL: Duration = Duration::from_millis(500);
+/// How long it rests between two looks, however often it is woken.
+pub const CALLBACKS_REST: Duration = Duration::from_millis(2);
+/// An endpoint that only fails for so long is switched off, from the contract.
+pub const CALLBACK_FAILING_MAX: Duration = Duration::from_hours(5 * 24);
+/// For how long an old webhook secret signs beside a new one.
+pub const SECRET_OVERLAP: Duration = Duration::from_hours(24);
+/// Steps of usage events that an organisation may have of its own.
+pub const USAGE_STEPS_MAX: usize = 20;
+/// How often the lack of money is told until the balance rises again, from the contract.
+pub const SHORT_TOLD_MAX: i64 = 10;
+/// The balance at which an organisation is told that it is low, in major units, from the contract.
+pub const LOW_BALANCE_MAJOR: i64 = 100;
+/// Deliveries that are sent again, or forgotten, in one transaction.
+pub const DELIVERIES_PER_WRITE: i64 = 1_000;
+/// Deliveries that an organisation's delays are computed from.
+pub const DELAYS_OF: i64 = 1_000;
+/// Entries of a series of usage.
+pub const USAGE_STEPS_SHOWN_MAX: i64 = 10_000;
+/// How often old records and attempts are forgotten.
+pub const FORGET_EVERY: Duration = Duration::from_mins(10);
+
 // ── Access ──────────────────────────────────────────────────────────────────────────────────────
 
 /// How often a node asks whether keys or settings changed elsewhere. A revoked key must be refused

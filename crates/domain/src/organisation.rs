@@ -1,8 +1,8 @@
 //! A reseller's organisation, its settings and its people.
 
 use crate::catalogue::Market;
-use crate::contact::{CallbackUrl, Email};
-use crate::{Currency, OrgId, Secret, Timestamp, UserId, limits};
+use crate::contact::Email;
+use crate::{CallbackUrl, Currency, OrgId, Secret, Timestamp, UserId, limits};
 
 /// Fixed when an organisation is made. A sandbox organisation has a clock of its own and meets only
 /// built-in test doubles of the outside world; a live one never does.

@@ -1,6 +1,6 @@
 //! Organisations and what is set for them.
 
-use domain::contact::CallbackUrl;
+use domain::CallbackUrl;
 use domain::organisation::{
     Billing, CallbackVersion, Profile, Settings, TopupSettings, UsageEvents,
 };

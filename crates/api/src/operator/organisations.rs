@@ -2,7 +2,7 @@
 
 use app::organisations::{Change, Detail, Error};
 use axum::extract::State;
-use domain::contact::CallbackUrl;
+use domain::CallbackUrl;
 use domain::organisation::{CallbackVersion, Settings, UsageEvents};
 use domain::{Mode, OrgId};
 use http::StatusCode;

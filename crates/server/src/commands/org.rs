@@ -3,7 +3,7 @@
 use app::organisations::{Change, Detail};
 use app::{Actor, App};
 use clap::{Args, Subcommand};
-use domain::contact::CallbackUrl;
+use domain::CallbackUrl;
 use domain::{Mode, OrgId, limits};
 use serde_json::{Value, json};
 

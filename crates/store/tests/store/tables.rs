@@ -1,6 +1,7 @@
 //! The tables, function by function, on both databases.
 
-use domain::contact::{CallbackUrl, Email};
+use domain::CallbackUrl;
+use domain::contact::Email;
 use domain::organisation::{
     Billing, CallbackVersion, Profile, Settings, TopupSettings, UsageEvents,
 };
