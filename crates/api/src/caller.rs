@@ -11,6 +11,7 @@ use crate::Api;
 use crate::front::Exchange;
 use crate::problem::Problem;
 use crate::query::Query;
+use crate::sandbox::faults;
 use crate::versions::Change;
 
 /// The reseller whose key came with the request.
@@ -45,6 +46,7 @@ impl<const COST: u32> FromRequestParts<Api> for ByCosting<COST> {
                 return Err(Problem::new(status, "rate-limited", "Rate limit exceeded"));
             }
         }
+        faults::meet(api, &caller, parts).await?;
         Ok(Self(caller))
     }
 }

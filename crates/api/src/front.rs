@@ -60,6 +60,10 @@ fn new_api(app: &App, settings: &Settings) -> Api {
     Api { version: Version::NEWEST, shared: Arc::new(shared) }
 }
 
+/// On an answer that is not to be sent: the connection is closed instead.
+#[derive(Debug, Clone, Copy)]
+pub struct HangUp;
+
 /// The whole HTTP side of the service.
 pub struct Front {
     app: App,
@@ -157,6 +161,9 @@ impl Front {
             .or_insert(HeaderValue::from_static("nosniff"));
         exchange.finish(headers, self.app.rt().now());
         record.end(&response);
+        if exchange.hangs_up() {
+            response.extensions_mut().insert(HangUp);
+        }
         response
     }
 
@@ -216,7 +223,7 @@ fn announced(headers: &HeaderMap) -> u64 {
 
 /// What programs call, also from pages of another origin.
 fn is_api(path: &str) -> bool {
-    ["/v2", "/sandbox/", "/operator/", "/events/", "/idempotency/", "/openapi/"]
+    ["/v2", "/sandbox/", "/operator/", "/events/", "/usage/", "/idempotency/", "/openapi/"]
         .iter()
         .any(|start| path.starts_with(start))
 }

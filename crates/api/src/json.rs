@@ -205,6 +205,18 @@ impl Fields {
         Ok(given.map(|(key, value)| (key, number(value))).collect())
     }
 
+    /// A list of whole numbers.
+    pub(crate) fn ints(&mut self, name: &str) -> Result<Option<Vec<i64>>, Problem> {
+        let Some(value) = self.take(name) else { return Ok(None) };
+        let Json::List(values) = value else { return Err(wrong(name, "a list")) };
+        let number = |value| match value {
+            Json::Int(number) => Ok(number),
+            _ => Err(wrong(name, "a list of whole numbers")),
+        };
+        values.into_iter().map(number).collect::<Result<_, _>>().map(Some)
+    }
+
+    /// A list of texts.
     pub(crate) fn texts(&mut self, name: &str) -> Result<Option<Vec<String>>, Problem> {
         let Some(value) = self.take(name) else { return Ok(None) };
         let Json::List(values) = value else { return Err(wrong(name, "a list")) };

@@ -27,6 +27,7 @@ mod rate;
 mod routes;
 mod sandbox;
 mod topup;
+mod usage;
 pub mod versions;
 
 use std::sync::Arc;
@@ -34,7 +35,7 @@ use std::sync::Arc;
 use app::App;
 
 pub use answers::InVersions;
-pub use front::{Front, RequestLine, RequestLog, Settings};
+pub use front::{Front, HangUp, RequestLine, RequestLog, Settings};
 pub use routes::{Operation, Surface, operations};
 
 use self::rate::Limiter;

@@ -4,8 +4,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use app::App;
+use app::callbacks::Sending;
 use prometheus::{
-    Encoder, HistogramOpts, HistogramVec, IntCounter, IntCounterVec, IntGauge, IntGaugeVec, Opts,
+    Encoder, Histogram, HistogramOpts, HistogramVec, IntCounter, IntCounterVec, IntGauge, IntGaugeVec, Opts,
     Registry, TextEncoder,
 };
 
@@ -16,6 +17,8 @@ pub(crate) struct Metrics {
     seconds: HistogramVec,
     waiting: IntGauge,
     stock: IntGaugeVec,
+    callbacks: IntCounterVec,
+    callback_delay: Histogram,
     /// Each with the counter of the store it follows.
     of_store: Vec<(IntCounter, Read)>,
 }
@@ -53,6 +56,21 @@ impl Metrics {
             &["mode", "profile"],
         )
         .expect("a well-formed metric");
+        let callbacks = IntCounterVec::new(
+            Opts::new("tern_callbacks_total", "Attempts to send callbacks, and those given up."),
+            &["outcome"],
+        )
+        .expect("a well-formed metric");
+        let callback_delay = Histogram::with_opts(
+            HistogramOpts::new(
+                "tern_callback_delay_seconds",
+                "Time from an event to the receiver having it.",
+            )
+            .buckets(vec![
+                0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 60.0, 600.0, 3600.0,
+            ]),
+        )
+        .expect("a well-formed metric");
         let of_store: Vec<_> = FROM_STORE
             .into_iter()
             .map(|(name, help, read)| {
@@ -64,10 +82,12 @@ impl Metrics {
         registry.register(Box::new(seconds.clone())).expect(taken);
         registry.register(Box::new(waiting.clone())).expect(taken);
         registry.register(Box::new(stock.clone())).expect(taken);
+        registry.register(Box::new(callbacks.clone())).expect(taken);
+        registry.register(Box::new(callback_delay.clone())).expect(taken);
         for (counter, _) in &of_store {
             registry.register(Box::new(counter.clone())).expect(taken);
         }
-        Self { registry, requests, seconds, waiting, stock, of_store }
+        Self { registry, requests, seconds, waiting, stock, callbacks, callback_delay, of_store }
     }
 
     /// Counts a request; the labels are version, route, method and status.
@@ -76,11 +96,28 @@ impl Metrics {
         self.seconds.with_label_values(&labels[..2]).observe(time.as_secs_f64());
     }
 
+    /// What was sent since the last look.
+    fn follow(&self, sending: &Sending) {
+        for (outcome, counter) in [
+            ("delivered", &sending.delivered),
+            ("failed", &sending.failed),
+            ("dead", &sending.dead),
+        ] {
+            let shown = self.callbacks.with_label_values(&[outcome]);
+            shown.inc_by(counter.load(Ordering::Relaxed).saturating_sub(shown.get()));
+        }
+        for milliseconds in sending.take_delays() {
+            let delay = Duration::from_millis(u64::try_from(milliseconds).unwrap_or(0));
+            self.callback_delay.observe(delay.as_secs_f64());
+        }
+    }
+
     pub(crate) fn page(&self, app: &App) -> String {
         let store = app.store();
         for (mode, profile, free) in app.stock_levels() {
             self.stock.with_label_values(&[mode.name(), &profile]).set(free);
         }
+        self.follow(app.sending());
         self.waiting.set(i64::try_from(store.waiting()).unwrap_or(i64::MAX));
         for (counter, read) in &self.of_store {
             let now = read(store.stats()).load(Ordering::Relaxed);

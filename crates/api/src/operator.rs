@@ -1,6 +1,7 @@
 //! The operator's surface: organisations, their keys and people, what is for sale, the audit log.
 
 pub(crate) mod audit;
+pub(crate) mod callbacks;
 pub(crate) mod catalogue;
 pub(crate) mod esims;
 pub(crate) mod grants;
@@ -30,9 +31,11 @@ impl FromRequestParts<Api> for OfOrg {
 
     async fn from_request_parts(parts: &mut Parts, api: &Api) -> Result<Self, Problem> {
         let text = parameter(parts, api, "id").await;
+        let unknown = || not_found("unknown-organisation", "organisation not found");
         // The house is no organisation.
-        let id = OrgId::parse(&text).ok().filter(|id| *id != OrgId::HOUSE);
-        id.map(Self).ok_or_else(|| not_found("unknown-organisation", "organisation not found"))
+        let id = OrgId::parse(&text).ok().filter(|id| *id != OrgId::HOUSE).ok_or_else(unknown)?;
+        // A sandbox that started afresh is met under the id it had.
+        api.app.organisation_known_as(id).await?.map(Self).ok_or_else(unknown)
     }
 }
 

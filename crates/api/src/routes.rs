@@ -12,9 +12,9 @@ use http::{HeaderValue, Method};
 
 use crate::front::NoteRoute;
 use crate::problem::Problem;
-use crate::sandbox::phone;
+use crate::sandbox::{faults, phone};
 use crate::versions::{Change, Version};
-use crate::{Api, account, catalogue, esims, feed, inventory, operator, orders, sandbox, topup};
+use crate::{Api, account, catalogue, esims, feed, inventory, operator, orders, sandbox, topup, usage};
 
 /// An operation: where it lives and what answers.
 struct Route {
@@ -144,6 +144,10 @@ const INTERFACE: &[Route] = &[
 /// Ours, for resellers.
 const RESELLER: &[Route] = &[
     route(Method::GET, "/events/v1", Change::FirstRelease, || get(feed::events)),
+    route(Method::GET, "/usage/v1/esims/{iccid}", Change::FirstRelease, || get(usage::of_esim)),
+    route(Method::GET, "/usage/v1/organisation", Change::FirstRelease, || {
+        get(usage::of_organisation)
+    }),
     route(Method::GET, "/idempotency/v1/{key}", Change::FirstRelease, || get(feed::idempotency)),
 ];
 
@@ -191,10 +195,35 @@ const OPERATOR: &[Route] = &[
     route(Method::POST, "/organisations/{id}/grants", Change::FirstRelease, || {
         post(operator::grants::add)
     }),
+    route(Method::GET, "/organisations/{id}/callbacks", Change::FirstRelease, || {
+        get(operator::callbacks::health)
+    }),
+    route(Method::POST, "/organisations/{id}/callbacks/pause", Change::FirstRelease, || {
+        post(operator::callbacks::pause)
+    }),
+    route(Method::POST, "/organisations/{id}/callbacks/test", Change::FirstRelease, || {
+        post(operator::callbacks::test)
+    }),
+    route(Method::GET, "/organisations/{id}/webhook-secret", Change::FirstRelease, || {
+        get(operator::callbacks::secret)
+    }),
+    route(Method::POST, "/organisations/{id}/webhook-secret", Change::FirstRelease, || {
+        post(operator::callbacks::rotate_secret)
+    }),
+    route(Method::GET, "/organisations/{id}/deliveries", Change::FirstRelease, || {
+        get(operator::callbacks::list)
+    }),
+    route(Method::GET, "/organisations/{id}/deliveries/{cursor}", Change::FirstRelease, || {
+        get(operator::callbacks::show)
+    }),
+    route(Method::POST, "/organisations/{id}/deliveries/replay", Change::FirstRelease, || {
+        post(operator::callbacks::replay)
+    }),
     route(Method::POST, "/catalogue", Change::FirstRelease, || post(operator::catalogue::import)),
     route(Method::GET, "/stock", Change::FirstRelease, || get(operator::stock::show)),
     route(Method::POST, "/stock", Change::FirstRelease, || post(operator::stock::import)),
     route(Method::POST, "/usage", Change::FirstRelease, || post(operator::usage::take)),
+    route(Method::GET, "/usage/strays", Change::FirstRelease, || get(operator::usage::strays)),
     route(Method::POST, "/esims/{iccid}/suspend", Change::FirstRelease, || {
         post(operator::esims::suspend)
     }),
@@ -213,6 +242,9 @@ const SANDBOX: &[Route] = &[
     route(Method::POST, "/card", Change::FirstRelease, || post(sandbox::card)),
     route(Method::POST, "/settle", Change::FirstRelease, || post(sandbox::settle)),
     route(Method::POST, "/hold", Change::FirstRelease, || post(sandbox::hold)),
+    route(Method::POST, "/callbacks/test", Change::FirstRelease, || post(sandbox::test_callback)),
+    route(Method::POST, "/faults", Change::FirstRelease, || post(faults::set)),
+    route(Method::POST, "/reset", Change::FirstRelease, || post(sandbox::reset)),
     route(Method::POST, "/esims/{iccid}/install", Change::FirstRelease, || post(phone::install)),
     route(Method::POST, "/esims/{iccid}/remove", Change::FirstRelease, || post(phone::remove)),
     route(Method::POST, "/esims/{iccid}/attach", Change::FirstRelease, || post(phone::attach)),
@@ -288,6 +320,45 @@ impl Surface {
         let here: BTreeSet<_> = self.routes().map(|route| route.path).collect();
         self.table().iter().map(|route| route.path).filter(|path| !here.contains(path)).collect()
     }
+}
+
+/// A path below the prefix of its version.
+pub(crate) fn without_version(path: &str) -> &str {
+    let mut prefixes: Vec<_> = Version::ALL.iter().flat_map(|version| version.prefixes()).collect();
+    // The longest first: `/v2` begins all of them.
+    prefixes.sort_by_key(|prefix| std::cmp::Reverse(prefix.len()));
+    let below = prefixes.iter().find_map(|prefix| {
+        path.strip_prefix(**prefix).filter(|rest| rest.is_empty() || rest.starts_with('/'))
+    });
+    match below {
+        Some("") => "/",
+        Some(below) => below,
+        None => path,
+    }
+}
+
+/// A route as somebody writes it, `POST /v2.3/orders` or `/orders`, in the one spelling we keep:
+/// without version. None if no operation of a reseller is called that.
+pub(crate) fn named(text: &str) -> Option<String> {
+    let (method, path) = match text.trim().split_once(' ') {
+        Some((method, path)) => (Some(method.to_ascii_uppercase()), path.trim()),
+        None => (None, text.trim()),
+    };
+    let path = without_version(path);
+    let matches = |route: &Route| {
+        let fits = |(wanted, given): (&str, &str)| {
+            wanted == given || (wanted.starts_with('{') && !given.is_empty())
+        };
+        let (wanted, given) = (route.path.split('/'), path.split('/'));
+        wanted.clone().count() == given.clone().count()
+            && wanted.zip(given).all(fits)
+            && method.as_deref().is_none_or(|method| route.method == method)
+    };
+    let is_known = INTERFACE.iter().chain(RESELLER).any(matches);
+    is_known.then(|| match method {
+        Some(method) => format!("{method} {path}"),
+        None => path.to_owned(),
+    })
 }
 
 /// An operation as the outside sees it.

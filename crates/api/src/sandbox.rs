@@ -1,5 +1,6 @@
 //! The sandbox: an organisation's own clock, card and phones.
 
+pub(crate) mod faults;
 pub(crate) mod phone;
 
 use app::sandbox::Error;
@@ -11,6 +12,7 @@ use crate::Api;
 use crate::caller::BySandbox;
 use crate::front::Body;
 use crate::json::{Answer, ok};
+use crate::operator::callbacks::Told;
 use crate::problem::Problem;
 
 #[derive(Serialize)]
@@ -81,6 +83,22 @@ pub(crate) async fn hold(
     let on = fields.boolean("on")?.ok_or_else(|| Problem::missing("on"))?;
     api.app.hold(&caller, on).await?;
     Ok(ok(Hold { on }))
+}
+
+/// `POST /sandbox/v1/callbacks/test`.
+pub(crate) async fn test_callback(
+    BySandbox(caller): BySandbox,
+    State(api): State<Api>,
+) -> Result<Answer<Told>, Problem> {
+    Ok(ok(Told { event: api.app.test_callback(&caller).await?.to_string() }))
+}
+
+/// `POST /sandbox/v1/reset`.
+pub(crate) async fn reset(
+    BySandbox(caller): BySandbox,
+    State(api): State<Api>,
+) -> Result<Answer<Now>, Problem> {
+    Ok(now(api.app.reset(&caller).await?))
 }
 
 impl From<Error> for Problem {

@@ -10,7 +10,7 @@ use domain::organisation::Billing;
 use domain::{KeyId, Mode, OrgId, limits};
 use ipnet::IpNet;
 use store::epochs::{self, Epoch};
-use store::{StoreError, Tx, keys, organisations};
+use store::{StoreError, Tx, faults, keys, organisations};
 
 use crate::{Actor, App};
 
@@ -42,6 +42,11 @@ impl Caller {
     /// What it sees for sale.
     pub fn market(&self) -> &Market {
         &self.0.market
+    }
+
+    /// Whether it wants something to go wrong.
+    pub fn has_faults(&self) -> bool {
+        self.0.has_faults
     }
 
     /// How it pays.
@@ -86,6 +91,7 @@ struct Grant {
     rate_limit: Option<u32>,
     market: Market,
     billing: Billing,
+    has_faults: bool,
 }
 
 impl App {
@@ -172,6 +178,7 @@ fn load(tx: &mut Tx<'_>, digest: &[u8]) -> Result<Option<Grant>, StoreError> {
         rate_limit: None,
         market: Market::none(),
         billing: Billing::Prepaid,
+        has_faults: false,
     };
     if key.org == OrgId::HOUSE {
         return Ok(Some(grant));
@@ -181,6 +188,8 @@ fn load(tx: &mut Tx<'_>, digest: &[u8]) -> Result<Option<Grant>, StoreError> {
     grant.rate_limit = organisation.settings.rate_limit;
     grant.market = organisation.market();
     grant.billing = organisation.settings.billing;
+    grant.has_faults =
+        organisation.mode == Mode::Sandbox && !faults::of_org(tx, organisation.id)?.is_empty();
     // A list whose entries cannot be read allows nobody rather than everybody.
     let list = &organisation.settings.ip_allow_list;
     grant.allow_list =

@@ -53,6 +53,7 @@ impl App {
     ) -> Result<Balances, Error> {
         check(amount, reason)?;
         let (app, act, event) = (self.clone(), self.act(actor, "credit.give"), self.event_id());
+        let low = self.event_id();
         let (reason, draft) = (reason.to_owned(), self.auto_draft());
         let given = self.store().write(org, move |tx| {
             let organisation = organisations::find(tx, org)?.ok_or(Error::UnknownOrganisation)?;
@@ -61,13 +62,15 @@ impl App {
             let moved = [(Account::Available, amount), (Account::OperatorCredit, -amount)];
             ledger::post(tx, clock, &entry(Kind::Credit, &act.reference(), &reason, &moved)?)?;
             let new = balance(tx, organisation.currency);
-            app.tell(tx, event, clock, &Event::Credit { old, new })?;
+            app.tell(tx, &organisation, (event, clock), &Event::Credit { old, new })?;
+            app.tell_if_low(tx, &organisation, old.in_minor(), (low, clock))?;
             App::top_up_if_low(tx, &organisation, &draft)?;
             act.note(tx, Some(org), org, &format!("{amount}: {reason}"))?;
             Ok::<_, Error>(Balances::of(head(tx)?, organisation.currency, act.at))
         });
         let balances = given.await?;
         self.work().wake();
+        self.outgoing().wake();
         Ok(balances)
     }
 

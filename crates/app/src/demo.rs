@@ -108,10 +108,13 @@ impl App {
         let organisation = self.demo_organisation().await?;
         let portal_password = Secret::new(self.vault().derived_word("demo portal password"));
         let console_password = Secret::new(self.vault().derived_word("demo console password"));
-        let known = self.store().read(move |tx| organisations::find(tx, organisation)).await?;
+        let shown = organisation;
+        let known = self.organisation_known_as(shown).await?;
         if known.is_none() {
-            self.add_demo_organisation(organisation).await?;
+            self.add_demo_organisation(shown).await?;
         }
+        // Its developer may have started it afresh.
+        let organisation = known.unwrap_or(shown);
         if self.store().read(|tx| keys::count(tx, OrgId::HOUSE)).await? == 0 {
             self.add_key(Actor::Service, OrgId::HOUSE, "first operator key", true).await?;
         }
@@ -119,7 +122,7 @@ impl App {
         self.add_first_user(organisation, PORTAL_EMAIL, &portal_password).await?;
         let iccids = self.demo_goods(organisation).await?;
         Ok(Demo {
-            organisation,
+            organisation: shown,
             api_key: self.primary_key(organisation).await?,
             operator_key: self.primary_key(OrgId::HOUSE).await?,
             portal_email: PORTAL_EMAIL,

@@ -1,9 +1,11 @@
-//! The event feed.
+//! Events: written in the transaction of their cause, read in order by the feed, and sent to the
+//! organisation's receiver.
 
 use domain::event::Event;
-use domain::{EventId, Timestamp};
+use domain::organisation::CallbackVersion;
+use domain::{EventId, Iccid, Organisation, Timestamp};
 pub use store::events::Stored;
-use store::{StoreError, Tx, events};
+use store::{StoreError, Tx, deliveries, events, lanes};
 
 use crate::{App, Caller};
 
@@ -19,15 +21,30 @@ impl App {
         self.store().read(move |tx| events::page(tx, org, after, most)).await
     }
 
-    /// Writes an event in the transaction of its cause.
+    /// Writes an event in the transaction of its cause: into the feed, and on its way to the
+    /// receiver where there is one. Its bytes are made here, once.
     pub(crate) fn tell(
         &self,
         tx: &mut Tx<'_>,
-        id: EventId,
-        at: Timestamp,
+        organisation: &Organisation,
+        (id, at): (EventId, Timestamp),
         event: &Event,
     ) -> Result<(), StoreError> {
-        let data = self.ports().forms.full(event);
-        events::add(tx, id, event.kind(), at, &data).map(drop)
+        let (forms, settings) = (&self.ports().forms, &organisation.settings);
+        let seq = events::add(tx, id, event.kind(), at, &forms.full(event))?;
+        let is_open = settings.callback_url.is_some() && organisation.endpoint.off_at.is_none();
+        if !is_open || !event.is_sent(&settings.callback_events) {
+            return Ok(());
+        }
+        let version = settings.callback_version;
+        let body = match version {
+            CallbackVersion::V2 => forms.short(event),
+            CallbackVersion::V3 => None,
+        };
+        let lane = event.iccid().map_or("", Iccid::as_str);
+        let org = organisation.id;
+        deliveries::add(tx, org, (seq, lane), (version, body), id.made_at())?;
+        let clock = tx.head().map_or(at, |head| head.clock(id.made_at()));
+        lanes::open(tx, org, lane, clock)
     }
 }

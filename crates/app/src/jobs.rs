@@ -11,9 +11,11 @@ use domain::{JobId, Mode, OrgId, Timestamp, limits};
 pub use store::jobs::Job;
 use store::jobs::{self, Due};
 use store::sql::Dialect;
-use store::{Rt, StoreError, Tx};
+use store::{Rt, StoreError, Tx, lanes};
 use tokio::sync::{Notify, oneshot};
 
+use crate::callbacks::Batch;
+use crate::organisations::own;
 use crate::{Actor, App, credit, esims, inventory, orders, topup};
 
 /// Kinds of work.
@@ -34,6 +36,12 @@ pub(crate) enum Verdict {
     Again(String),
     /// Nobody knows this kind of work.
     Dead(String),
+}
+
+/// What is done next while a clock is moved by hand.
+enum Next {
+    Job(Job),
+    Callbacks(Batch),
 }
 
 /// Delays between attempts; the last one repeats. An operator sees what still waits.
@@ -99,6 +107,11 @@ impl Work {
     /// Keeps an attempt that failed until the database can be told.
     fn leave_over(&self, job: Job, why: String) {
         self.left_over.lock().unwrap_or_else(PoisonError::into_inner).push((job, why));
+    }
+
+    /// Names this life of this node.
+    pub(crate) fn incarnation(&self) -> &str {
+        &self.incarnation
     }
 
     /// A hint that there is work; the table is the truth.
@@ -208,6 +221,8 @@ impl App {
             SMS => esims::sms::work(self, job).await,
             other => Ok(Verdict::Dead(format!("no work of kind {other} is known"))),
         };
+        // Most kinds of work tell something.
+        self.outgoing().wake();
         let outcome = match verdict {
             Ok(Verdict::Settled) => Ok(()),
             Ok(Verdict::Again(why)) => self.put_off(job, why).await,
@@ -328,37 +343,52 @@ impl App {
     ) -> Result<(usize, i64), StoreError> {
         let mut left = ahead_ms;
         for done in 0..limits::ADVANCE_ITEMS_MAX {
-            let Some((job, moved)) = self.claim_within(org, left).await? else {
+            let Some((next, moved)) = self.claim_within(org, left).await? else {
                 return Ok((done, left));
             };
             left -= moved;
-            self.run(&job).await;
+            match next {
+                Next::Job(job) => self.run(&job).await,
+                Next::Callbacks(batch) => self.deliver(org, batch).await?,
+            }
         }
         Ok((limits::ADVANCE_ITEMS_MAX, left))
     }
 
-    /// Claims the next item within reach and moves the clock to it; says by how much.
+    /// Claims the next item within reach and moves the clock to it; says by how much. Callbacks
+    /// wait for work that is due at the same moment: it may tell more.
     async fn claim_within(
         &self,
         org: OrgId,
         reach_ms: i64,
-    ) -> Result<Option<(Job, i64)>, StoreError> {
-        let (owner, now) = (self.work().incarnation.clone(), self.now());
+    ) -> Result<Option<(Next, i64)>, StoreError> {
+        let (app, now, new) = (self.clone(), self.now(), self.new_secret(org));
         self.store()
             .write(org, move |tx| {
-                let Some(head) = tx.head().filter(|head| head.held_at.is_none()) else {
+                let (organisation, clock) = own(tx, org, now)?;
+                if tx.head().is_none_or(|head| head.held_at.is_some()) {
                     return Ok(None);
-                };
-                let clock = head.clock(now);
-                let by = clock.plus_ms(reach_ms);
-                let Some(job) = jobs::claim_next_of_org(tx, org, &owner, by)? else {
+                }
+                let is_paused = organisation.endpoint.paused_at.is_some();
+                let lane = if is_paused { None } else { lanes::next_due(tx, org)? };
+                let job = jobs::next_due(tx, org)?;
+                let Some(due) = [job, lane].into_iter().flatten().min() else { return Ok(None) };
+                if due > clock.plus_ms(reach_ms) {
                     return Ok(None);
-                };
-                let moved = (job.due_at.ms() - clock.ms()).max(0);
+                }
+                let moved = (due.ms() - clock.ms()).max(0);
                 if let Some(head) = tx.head_mut() {
                     head.clock_offset_ms += moved;
                 }
-                Ok(Some((job, moved)))
+                let clock = clock.plus_ms(moved);
+                let next = if job == Some(due) {
+                    jobs::claim_next_of_org(tx, org, &app.work().incarnation, clock)?.map(Next::Job)
+                } else {
+                    let room = limits::CALLBACKS_PER_RECEIVER;
+                    let batch = app.take_lanes(tx, (&organisation, clock), room, (&new, now))?;
+                    Some(Next::Callbacks(batch))
+                };
+                Ok(next.map(|next| (next, moved)))
             })
             .await
     }
@@ -367,7 +397,10 @@ impl App {
     pub(crate) async fn wait_for_flight(&self, org: OrgId) -> Result<(), StoreError> {
         for _ in 0..600 {
             let settled = self.work().settled.notified();
-            if self.store().read(move |tx| jobs::in_flight(tx, org)).await? == 0 {
+            let flying = move |tx: &mut Tx<'_>| {
+                Ok::<_, StoreError>(jobs::in_flight(tx, org)? + lanes::in_flight(tx, org)?)
+            };
+            if self.store().read(flying).await? == 0 {
                 return Ok(());
             }
             tokio::select! {

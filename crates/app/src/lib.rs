@@ -7,6 +7,7 @@ pub mod access;
 pub mod account;
 mod answer;
 pub mod audit;
+pub mod callbacks;
 pub mod catalogue;
 pub mod credit;
 pub mod demo;
@@ -18,6 +19,7 @@ mod ids;
 pub mod inventory;
 pub mod jobs;
 pub mod keys;
+mod low;
 pub mod orders;
 pub mod organisations;
 pub mod password;
@@ -35,6 +37,7 @@ use std::sync::Arc;
 
 use domain::event::Forms;
 use domain::ledger::Account;
+use domain::ports::callbacks::Receivers;
 use domain::ports::network::Network;
 use domain::ports::payments::Payments;
 use domain::ports::sms::Sms;
@@ -59,6 +62,7 @@ struct Inner {
     shelf: catalogue::Cache,
     ports: Ports,
     work: jobs::Work,
+    outgoing: callbacks::Outgoing,
     levels: stock::Levels,
 }
 
@@ -75,8 +79,29 @@ pub struct Ports {
     pub live_sms: Option<Arc<dyn Sms>>,
     /// Writes events as receivers know them.
     pub forms: Arc<dyn Forms>,
+    /// The way to receivers of callbacks.
+    pub receivers: Arc<dyn Receivers>,
     /// Writes answers that are kept, in the form whoever asked wants.
     pub answers: Arc<dyn Answers>,
+    /// What the operator has chosen.
+    pub options: Options,
+}
+
+/// What the operator has chosen for the whole installation.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Options {
+    /// Whether callbacks may go to addresses that are not on the public network.
+    pub inside_callbacks: bool,
+    /// Days for which deliveries and their attempts are kept once they are done.
+    pub keep_deliveries_days: i64,
+    /// Days for which records are kept; that they came is never forgotten.
+    pub keep_records_days: i64,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self { inside_callbacks: false, keep_deliveries_days: 30, keep_records_days: 400 }
+    }
 }
 
 /// Why the service cannot start.
@@ -106,8 +131,8 @@ impl App {
         let access = access::Cache::default();
         let shelf = catalogue::Cache::default();
         let work = jobs::Work::new(&rt);
-        let levels = stock::Levels::default();
-        let inner = Inner { store, rt, vault, access, shelf, ports, work, levels };
+        let (levels, outgoing) = (stock::Levels::default(), callbacks::Outgoing::default());
+        let inner = Inner { store, rt, vault, access, shelf, ports, work, outgoing, levels };
         Ok(Self(Arc::new(inner)))
     }
 
@@ -131,6 +156,10 @@ impl App {
 
     pub(crate) fn work(&self) -> &jobs::Work {
         &self.0.work
+    }
+
+    pub(crate) fn outgoing(&self) -> &callbacks::Outgoing {
+        &self.0.outgoing
     }
 
     pub(crate) fn levels(&self) -> &stock::Levels {

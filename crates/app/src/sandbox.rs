@@ -1,8 +1,13 @@
-//! The clock of a sandbox organisation: runs like the real one plus an offset that only grows.
+//! The clock of a sandbox organisation: runs like the real one plus an offset that only grows. And
+//! what else only a sandbox has: faults on demand, and a fresh start.
+
+mod faults;
+mod reset;
 
 use domain::{Mode, OrgId, Timestamp, limits};
 use store::{StoreError, Tx, heads};
 
+pub use self::faults::Fault;
 use crate::{App, Caller};
 
 /// Why a sandbox call was refused.

@@ -2,12 +2,19 @@
 //! installation. Each record counts once, in the order of arrival, with everything it causes in one
 //! transaction.
 
-use std::collections::HashMap;
+mod series;
 
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+pub use self::series::{Error, Series, Span, Step};
+use domain::assignment::STEPS;
 use domain::esim::{EntryKind, ProfileStatus, Seen};
 use domain::event::{Event, InUse};
+use domain::organisation::UsageEvents;
 use domain::{Iccid, OrgId, Organisation, Timestamp, limits, world};
+pub use store::records::Stray;
 use store::records::{self, Record};
+use store::usage::Sum;
 use store::{StoreError, Tx, esims, history};
 
 use crate::App;
@@ -80,18 +87,25 @@ impl App {
     /// Takes records in, in their order, and says what became of each.
     pub async fn take_records(&self, new: Vec<NewRecord>) -> Result<Vec<Verdict>, StoreError> {
         let catalogue = self.catalogue().await?;
-        let mut verdicts = vec![Verdict::Rejected("iccid is not known"); new.len()];
+        let mut verdicts = vec![Verdict::Rejected(NOT_KNOWN); new.len()];
         let iccids: Vec<_> = new.iter().map(|record| record.iccid.clone()).collect();
         let owners = self.store().read(move |tx| esims::owners(tx, &iccids)).await?;
         let mut by_org: Vec<(OrgId, Vec<(usize, NewRecord)>)> = Vec::new();
         let mut places: HashMap<OrgId, usize> = HashMap::new();
+        let mut strays = Vec::new();
         for (at, record) in new.into_iter().enumerate() {
-            let Some(org) = owners.get(&record.iccid) else { continue };
+            let Some(org) = owners.get(&record.iccid) else {
+                strays.push(kept(&record, self.now()));
+                continue;
+            };
             let place = *places.entry(*org).or_insert_with(|| {
                 by_org.push((*org, Vec::new()));
                 by_org.len() - 1
             });
             by_org[place].1.push((at, record));
+        }
+        if !strays.is_empty() {
+            self.store().write(OrgId::HOUSE, move |tx| records::stray(tx, &strays)).await?;
         }
         for (org, records) in by_org {
             for chunk in records.chunks(limits::RECORDS_PER_WRITE) {
@@ -103,12 +117,19 @@ impl App {
                 for (at, verdict) in self.store().write(org, write).await? {
                     verdicts[at] = verdict;
                 }
+                self.outgoing().wake();
             }
         }
         self.work().wake();
         Ok(verdicts)
     }
 
+    /// Records of eSIMs that no organisation has, newest first.
+    pub async fn strays(&self, most: i64) -> Result<Vec<Stray>, StoreError> {
+        self.store().read(move |tx| records::strays(tx, most)).await
+    }
+
+    /// Takes records of one organisation. What they need is read at once and written back at once.
     fn take_chunk(
         &self,
         tx: &mut Tx<'_>,
@@ -117,11 +138,38 @@ impl App {
         ids: &mut Ids,
     ) -> Result<Vec<(usize, Verdict)>, StoreError> {
         let (organisation, clock) = own(tx, org, ids.now)?;
+        let mut esims = loaded(tx, org, chunk)?;
         let mut verdicts = Vec::with_capacity(chunk.len());
+        let mut good = Vec::with_capacity(chunk.len());
         for (place, record) in chunk {
-            let taken = self.take_record(tx, (&organisation, clock), (record, catalogue), ids)?;
-            verdicts.push((*place, taken));
+            let is_known = esims.contains_key(&record.iccid);
+            match refusal(record, clock, catalogue).or((!is_known).then_some(NOT_KNOWN)) {
+                Some(why) => verdicts.push((*place, Verdict::Rejected(why))),
+                None => good.push((*place, record, kept(record, ids.now))),
+            }
         }
+        let rows: Vec<_> = good.iter().map(|(_, _, kept)| kept.clone()).collect();
+        let mut new = records::add(tx, org, &rows)?;
+        records::found(tx, &new.iter().copied().collect::<Vec<_>>())?;
+        let (mut sums, mut touched) = (Sums::default(), BTreeSet::new());
+        for (place, record, kept) in good {
+            if !new.remove(&kept.digest()) {
+                verdicts.push((place, Verdict::Duplicate));
+                continue;
+            }
+            verdicts.push((place, Verdict::Accepted));
+            let Some(loaded) = esims.get_mut(&record.iccid) else { continue };
+            touched.insert(&record.iccid);
+            sums.add(&kept);
+            let all = (&organisation, clock);
+            self.take_record(tx, all, (loaded, catalogue), (record, kept), ids)?;
+        }
+        for (iccid, loaded) in esims {
+            if touched.contains(&iccid) {
+                loaded.close_used(self, tx, organisation.mode, ids)?;
+            }
+        }
+        sums.write(tx, org)?;
         Ok(verdicts)
     }
 
@@ -129,47 +177,38 @@ impl App {
         &self,
         tx: &mut Tx<'_>,
         (organisation, clock): (&Organisation, Timestamp),
-        (record, catalogue): (&NewRecord, &Catalogue),
+        (loaded, catalogue): (&mut Loaded, &Catalogue),
+        (record, mut kept): (&NewRecord, Record),
         ids: &mut Ids,
-    ) -> Result<Verdict, StoreError> {
-        if record.at > clock.plus(limits::RECORD_AHEAD) {
-            return Ok(Verdict::Rejected("time is in the future"));
-        }
-        if place_of(record).is_some_and(|place| country_name(catalogue, &place.country).is_none()) {
-            return Ok(Verdict::Rejected("country is not known"));
-        }
-        let Some(mut loaded) = Loaded::find(tx, organisation.id, &record.iccid)? else {
-            return Ok(Verdict::Rejected("iccid is not known"));
-        };
-        let mut kept = kept(record, clock);
-        if !records::add(tx, organisation.id, &kept)? {
-            return Ok(Verdict::Duplicate);
-        }
+    ) -> Result<(), StoreError> {
+        let at = (record.at, ids);
         match &record.told {
             Told::Used { bytes, place } => {
+                let (when, ids) = at;
                 if let Some(place) = place {
-                    self.attached(tx, &mut loaded, (place, catalogue), (record.at, ids))?;
+                    let there = (place, catalogue);
+                    self.attached(tx, (organisation, loaded), there, (when, &mut *ids))?;
                 }
-                let charged = self.rated(tx, &mut loaded, (*bytes, record.at), (clock, ids))?;
+                let used = (*bytes, when);
+                let charged = self.rated(tx, (organisation, loaded), used, (clock, ids))?;
                 if charged.overshoot > 0 {
                     kept.overshoot = charged.overshoot;
                     records::put_overshoot(tx, &kept)?;
                 }
             }
             Told::Attached(place) => {
-                self.attached(tx, &mut loaded, (place, catalogue), (record.at, ids))?;
+                self.attached(tx, (organisation, loaded), (place, catalogue), at)?;
             }
-            Told::Progress(status) => progressed(&mut loaded, *status, record.at),
+            Told::Progress(status) => progressed(loaded, *status, record.at),
         }
-        loaded.close(self, tx, organisation.mode, ids)?;
-        Ok(Verdict::Accepted)
+        Ok(())
     }
 
     /// Charges data to the bundles on an eSIM, with everything that causes.
     pub(crate) fn rated(
         &self,
         tx: &mut Tx<'_>,
-        loaded: &mut Loaded,
+        (organisation, loaded): (&Organisation, &mut Loaded),
         (bytes, used_at): (i64, Timestamp),
         (clock, ids): (Timestamp, &mut Ids),
     ) -> Result<Charged, StoreError> {
@@ -184,13 +223,20 @@ impl App {
                 loaded.esim.first_used_at = Some(clock);
                 note_use(loaded, clock, EntryKind::FirstUse, (id, None));
                 let event = Event::FirstUse { iccid: iccid.clone(), bundle: bundle.clone() };
-                self.tell(tx, ids.event(), clock, &event)?;
+                self.tell(tx, organisation, (ids.event(), clock), &event)?;
             }
-            let alerts = loaded.queue.get(id).map(|one| one.alerts(taken)).unwrap_or_default();
-            for percent in alerts {
+            for percent in passed(loaded, id, taken, &STEPS) {
                 note_use(loaded, clock, EntryKind::Alert, (id, Some(percent)));
             }
-            self.tell(tx, ids.event(), clock, &Event::Utilisation { iccid, bundle })?;
+            let settings = &organisation.settings;
+            let times = match settings.usage_events {
+                UsageEvents::Every => 1,
+                UsageEvents::Steps => passed(loaded, id, taken, &settings.usage_steps).len(),
+            };
+            let event = Event::Utilisation { iccid, bundle };
+            for _ in 0..times {
+                self.tell(tx, organisation, (ids.event(), clock), &event)?;
+            }
         }
         Ok(charged)
     }
@@ -199,7 +245,7 @@ impl App {
     pub(crate) fn attached(
         &self,
         tx: &mut Tx<'_>,
-        loaded: &mut Loaded,
+        (organisation, loaded): (&Organisation, &mut Loaded),
         (place, catalogue): (&Place, &Catalogue),
         (at, ids): (Timestamp, &mut Ids),
     ) -> Result<(), StoreError> {
@@ -207,14 +253,15 @@ impl App {
         if loaded.esim.seen.is_none() {
             loaded.note(at, EntryKind::FirstAttachment);
             let event = Event::FirstAttachment { iccid: iccid.clone() };
-            self.tell(tx, ids.event(), at, &event)?;
+            self.tell(tx, organisation, (ids.event(), at), &event)?;
         }
-        let told_at = history::visited(tx, (loaded.org(), &iccid), &place.country)?;
+        let told_at = loaded.visited(tx, &place.country)?;
         if told_at.is_none_or(|told| at >= told.plus(limits::COUNTRY_AGAIN)) {
-            history::visit(tx, (loaded.org(), &iccid), &place.country, at)?;
+            loaded.visit(tx, &place.country, at)?;
             let code = place.country.clone();
             let name = country_name(catalogue, &code).unwrap_or_else(|| code.clone());
-            self.tell(tx, ids.event(), at, &Event::CountryChange { iccid, code, name })?;
+            let event = Event::CountryChange { iccid, code, name };
+            self.tell(tx, organisation, (ids.event(), at), &event)?;
         }
         // Records may come late; where it was last is told by the latest.
         if loaded.esim.seen.as_ref().is_none_or(|seen| seen.at <= at) {
@@ -224,6 +271,74 @@ impl App {
         Ok(())
     }
 }
+
+const NOT_KNOWN: &str = "iccid is not known";
+
+/// The eSIMs that records are about, as far as they are the organisation's, and where they were.
+fn loaded(
+    tx: &mut Tx<'_>,
+    org: OrgId,
+    chunk: &[(usize, NewRecord)],
+) -> Result<BTreeMap<Iccid, Loaded>, StoreError> {
+    let mut iccids: Vec<_> = chunk.iter().map(|(_, record)| record.iccid.clone()).collect();
+    iccids.sort();
+    iccids.dedup();
+    let all = Loaded::all(tx, org, &iccids)?;
+    let mut esims: BTreeMap<_, _> =
+        all.into_iter().map(|loaded| (loaded.esim.iccid.clone(), loaded)).collect();
+    if chunk.iter().any(|(_, record)| place_of(record).is_some()) {
+        for loaded in esims.values_mut() {
+            loaded.has_been(HashMap::new());
+        }
+        for (iccid, country, told_at) in history::visits(tx, org, &iccids)? {
+            if let Some(loaded) = esims.get_mut(&iccid) {
+                loaded.has_also_been(country, told_at);
+            }
+        }
+    }
+    Ok(esims)
+}
+
+/// Why a record cannot count, whatever eSIM it is about.
+fn refusal(record: &NewRecord, clock: Timestamp, catalogue: &Catalogue) -> Option<&'static str> {
+    if record.at > clock.plus(limits::RECORD_AHEAD) {
+        return Some("time is in the future");
+    }
+    let unknown = |place: &Place| country_name(catalogue, &place.country).is_none();
+    place_of(record).is_some_and(unknown).then_some("country is not known")
+}
+
+/// Which of these percentages of a bundle the last use has passed.
+fn passed(loaded: &Loaded, id: i64, taken: i64, steps: &[i64]) -> Vec<i64> {
+    loaded.queue.get(id).map(|one| one.passed(taken, steps)).unwrap_or_default()
+}
+
+/// Data used, added up by eSIM and for all of them, by hour and country.
+#[derive(Default)]
+pub(crate) struct Sums(BTreeMap<(Option<Iccid>, i64, String), i64>);
+
+impl Sums {
+    pub(crate) fn add(&mut self, record: &Record) {
+        if record.bytes == 0 {
+            return;
+        }
+        let hour = record.at.ms().div_euclid(MS_PER_HOUR);
+        for iccid in [None, Some(record.iccid.clone())] {
+            let sum = self.0.entry((iccid, hour, record.country.clone())).or_default();
+            *sum = sum.saturating_add(record.bytes);
+        }
+    }
+
+    pub(crate) fn write(self, tx: &mut Tx<'_>, org: OrgId) -> Result<(), StoreError> {
+        let sums: Vec<_> = self.0.into_iter().collect();
+        let row = |((iccid, hour, country), bytes): &((Option<Iccid>, i64, String), i64)| {
+            (iccid.clone(), Sum { hour: *hour, country: country.clone(), bytes: *bytes })
+        };
+        store::usage::add(tx, org, &sums.iter().map(row).collect::<Vec<_>>())
+    }
+}
+
+const MS_PER_HOUR: i64 = 3_600_000;
 
 /// Notes use of a bundle in the history, with its state after it.
 fn note_use(

@@ -7,8 +7,8 @@ use crate::catalogue::{Data, DurationUnit, Start};
 use crate::{Timestamp, limits};
 
 const BYTES_PER_MB: i64 = 1_000_000;
-/// Percentages of a bundle whose use is worth an entry in the history, from the contract.
-const ALERTS: [i64; 4] = [1, 50, 80, 100];
+/// Percentages of a bundle whose use is worth telling of, from the contract.
+pub const STEPS: [i64; 4] = [1, 50, 80, 100];
 
 /// How far an assignment is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -126,8 +126,9 @@ impl Assignment {
         (self.initial_bytes() - used).max(0)
     }
 
-    /// Percentages of it that were passed since so much less of it was used.
-    pub fn alerts(&self, taken: i64) -> Vec<i64> {
+    /// Those of these percentages of it that were passed since so much less of it was used. An
+    /// unlimited bundle has none.
+    pub fn passed(&self, taken: i64, steps: &[i64]) -> Vec<i64> {
         if self.terms.data.is_unlimited() {
             return Vec::new();
         }
@@ -136,7 +137,7 @@ impl Assignment {
             let mark = i128::from(self.initial_bytes()) * i128::from(*percent);
             share(self.used - taken) < mark && mark <= share(self.used)
         };
-        ALERTS.into_iter().filter(passed).collect()
+        steps.iter().copied().filter(passed).collect()
     }
 
     fn finish(&mut self, to: State, at: Timestamp) {

@@ -26,6 +26,40 @@ pub struct InUse {
     pub is_unlimited: bool,
 }
 
+/// What is left of the money.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Short {
+    /// The balance.
+    pub balance: Money,
+    /// What counts as low.
+    pub threshold: Money,
+}
+
+impl Short {
+    /// The balance as thousandths of a percent of the threshold.
+    pub fn percent_thousandths(&self) -> i64 {
+        let threshold = i128::from(self.threshold.in_minor()).max(1);
+        let share = i128::from(self.balance.in_minor()) * 100_000 / threshold;
+        i64::try_from(share).unwrap_or(i64::MAX)
+    }
+}
+
+/// Kinds that are sent only where an organisation has switched them on. Usage is always sent, how
+/// orders end never.
+pub const OPTIONAL: [&str; 11] = [
+    "FirstUse",
+    "FirstAttachment",
+    "CountryChange",
+    "Topup",
+    "AutoTopup",
+    "Credit",
+    "LowBalance",
+    "InsufficientBalance",
+    "SMSFailed",
+    "esim.deletion_scheduled",
+    "esim.deleted",
+];
+
 /// A fact about an organisation, written in the transaction of its cause.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Event {
@@ -91,6 +125,17 @@ pub enum Event {
         /// Its name.
         name: String,
     },
+    /// The balance has fallen to a mark at which the organisation wants to know.
+    LowBalance(Short),
+    /// Something could not be bought for lack of money.
+    InsufficientBalance(Short),
+    /// Somebody wants to see whether callbacks arrive: an example of a usage event.
+    Test {
+        /// An eSIM that nobody has.
+        iccid: Iccid,
+        /// A bundle that nobody has.
+        bundle: InUse,
+    },
     /// A text message could not be delivered.
     SmsFailed {
         /// To which eSIM.
@@ -129,9 +174,41 @@ impl Event {
             Self::FirstUse { .. } => "FirstUse",
             Self::FirstAttachment { .. } => "FirstAttachment",
             Self::CountryChange { .. } => "CountryChange",
+            Self::LowBalance(_) => "LowBalance",
+            Self::InsufficientBalance(_) => "InsufficientBalance",
+            Self::Test { .. } => "Test",
             Self::SmsFailed { .. } => "SMSFailed",
             Self::DeletionScheduled { .. } => "esim.deletion_scheduled",
             Self::Deleted { .. } => "esim.deleted",
+        }
+    }
+
+    /// The eSIM it is about.
+    pub fn iccid(&self) -> Option<&Iccid> {
+        match self {
+            Self::Utilisation { iccid, .. }
+            | Self::FirstUse { iccid, .. }
+            | Self::FirstAttachment { iccid }
+            | Self::CountryChange { iccid, .. }
+            | Self::SmsFailed { iccid, .. }
+            | Self::DeletionScheduled { iccid, .. }
+            | Self::Deleted { iccid, .. } => Some(iccid),
+            Self::Topup { .. }
+            | Self::AutoTopup { .. }
+            | Self::Credit { .. }
+            | Self::Order { .. }
+            | Self::LowBalance(_)
+            | Self::InsufficientBalance(_)
+            | Self::Test { .. } => None,
+        }
+    }
+
+    /// Whether an organisation that has switched these kinds on is sent it.
+    pub fn is_sent(&self, switched_on: &[String]) -> bool {
+        match self {
+            Self::Utilisation { .. } | Self::Test { .. } => true,
+            Self::Order { .. } => false,
+            _ => switched_on.iter().any(|kind| kind == self.kind()),
         }
     }
 }
@@ -141,4 +218,6 @@ impl Event {
 pub trait Forms: Send + Sync {
     /// The fuller form, as JSON text.
     fn full(&self, event: &Event) -> String;
+    /// The shorter form, where it is another one.
+    fn short(&self, event: &Event) -> Option<String>;
 }

@@ -27,6 +27,13 @@ macro_rules! ids {
                 Self(uuid::Builder::from_unix_timestamp_millis(ms, &random).into_uuid())
             }
 
+            /// When it was made.
+            pub fn made_at(&self) -> Timestamp {
+                let [a, b, c, d, e, f, ..] = *self.0.as_bytes();
+                let ms = u64::from_be_bytes([0, 0, a, b, c, d, e, f]);
+                Timestamp::from_ms(i64::try_from(ms).unwrap_or(i64::MAX))
+            }
+
             /// Reads the canonical text form.
             pub fn parse(text: &str) -> Result<Self, NotAnId> {
                 // Only the hyphenated form: one id has one spelling in logs and URLs.

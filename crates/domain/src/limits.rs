@@ -255,10 +255,14 @@ pub const SHORT_TOLD_MAX: i64 = 10;
 pub const LOW_BALANCE_MAJOR: i64 = 100;
 /// Deliveries that are sent again, or forgotten, in one transaction.
 pub const DELIVERIES_PER_WRITE: i64 = 1_000;
+/// Deliveries beyond which nobody counts.
+pub const DELIVERIES_COUNTED_MAX: i64 = 10_000;
 /// Deliveries that an organisation's delays are computed from.
 pub const DELAYS_OF: i64 = 1_000;
-/// Entries of a series of usage.
-pub const USAGE_STEPS_SHOWN_MAX: i64 = 10_000;
+/// Hours of a series of usage: more than a year.
+pub const USAGE_HOURS_MAX: i64 = 400 * 24;
+/// Days of one.
+pub const USAGE_DAYS_MAX: i64 = 4_000;
 /// How often old records and attempts are forgotten.
 pub const FORGET_EVERY: Duration = Duration::from_mins(10);
 
@@ -278,5 +282,9 @@ pub const WRONG_KEYS_MAX: usize = 10_000;
 
 /// How far one call may advance a sandbox clock: ten years.
 pub const ADVANCE_SECONDS_MAX: i64 = 10 * 366 * 24 * 3_600;
+/// How often one fault may be asked for.
+pub const FAULT_TIMES_MAX: i64 = 10_000;
+/// How slow an answer may be made.
+pub const FAULT_SECONDS_MAX: i64 = 60;
 /// How far a sandbox clock may run ahead in all: a thousand years, so that dates stay writable.
 pub const CLOCK_OFFSET_MS_MAX: i64 = 1_000 * 366 * 24 * 3_600 * 1_000;

@@ -2,7 +2,7 @@
 
 use crate::catalogue::Market;
 use crate::contact::Email;
-use crate::{CallbackUrl, Currency, OrgId, Secret, Timestamp, UserId, limits};
+use crate::{CallbackUrl, Currency, Money, OrgId, Secret, Timestamp, UserId, assignment, limits};
 
 /// Fixed when an organisation is made. A sandbox organisation has a clock of its own and meets only
 /// built-in test doubles of the outside world; a live one never does.
@@ -66,6 +66,21 @@ pub enum CallbackVersion {
     V3,
 }
 
+impl CallbackVersion {
+    /// Its name.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::V2 => "V2",
+            Self::V3 => "V3",
+        }
+    }
+
+    /// The version of that name.
+    pub fn parse(text: &str) -> Option<Self> {
+        [Self::V2, Self::V3].into_iter().find(|version| version.name() == text)
+    }
+}
+
 /// How often usage is told.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum UsageEvents {
@@ -74,6 +89,21 @@ pub enum UsageEvents {
     Every,
     /// Only when a step of the bundle is passed.
     Steps,
+}
+
+impl UsageEvents {
+    /// Its name.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Every => "every",
+            Self::Steps => "steps",
+        }
+    }
+
+    /// The choice of that name.
+    pub fn parse(text: &str) -> Option<Self> {
+        [Self::Every, Self::Steps].into_iter().find(|choice| choice.name() == text)
+    }
 }
 
 /// How an organisation pays.
@@ -112,6 +142,12 @@ pub struct Settings {
     pub callback_version: CallbackVersion,
     /// How often they come.
     pub usage_events: UsageEvents,
+    /// At which percentages, where they come in steps.
+    pub usage_steps: Vec<i64>,
+    /// Kinds of events beside usage that are sent.
+    pub callback_events: Vec<String>,
+    /// The balance that counts as low, in minor units; none = the usual one.
+    pub low_balance: Option<i64>,
     /// SMS senders beyond the default one.
     pub senders: Vec<String>,
     /// Addresses and networks its keys work from, in CIDR form; none = everywhere.
@@ -135,6 +171,9 @@ impl Default for Settings {
             callback_url: None,
             callback_version: CallbackVersion::default(),
             usage_events: UsageEvents::default(),
+            usage_steps: assignment::STEPS.to_vec(),
+            callback_events: vec![],
+            low_balance: None,
             senders: vec![],
             ip_allow_list: vec![],
             rate_limit: None,
@@ -159,11 +198,27 @@ pub struct TopupSettings {
     pub auto_amount: Option<i64>,
 }
 
+/// How the place that callbacks go to does. The house's clock for the operator's pause, the
+/// organisation's own for the rest.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Endpoint {
+    /// Since when the operator lets callbacks wait.
+    pub paused_at: Option<Timestamp>,
+    /// Since when every attempt has failed.
+    pub failing_since: Option<Timestamp>,
+    /// Since when it is switched off.
+    pub off_at: Option<Timestamp>,
+    /// Why.
+    pub off_why: String,
+}
+
 /// An organisation.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Organisation {
     /// Its id.
     pub id: OrgId,
+    /// The id it is met under: its own, or that of a sandbox it took the place of.
+    pub known_as: OrgId,
     /// Sandbox or live.
     pub mode: Mode,
     /// The currency of its balance and of what it sees and buys.
@@ -172,11 +227,19 @@ pub struct Organisation {
     pub profile: Profile,
     /// What is set for it.
     pub settings: Settings,
+    /// How the place its callbacks go to does.
+    pub endpoint: Endpoint,
     /// When it was made.
     pub created_at: Timestamp,
 }
 
 impl Organisation {
+    /// The balance at which it is told that it is low.
+    pub fn low_balance(&self) -> Money {
+        let usual = limits::LOW_BALANCE_MAJOR * 10_i64.pow(self.currency.decimals());
+        Money::minor(self.settings.low_balance.unwrap_or(usual), self.currency)
+    }
+
     /// What it sees for sale.
     pub fn market(&self) -> Market {
         Market {

@@ -9,10 +9,14 @@ pub(crate) mod stock;
 pub(crate) mod user;
 pub(crate) mod verify;
 
+use app::App;
 use domain::OrgId;
 
 /// The organisation meant by an id on the command line.
-fn org_id(text: &str) -> Result<OrgId, String> {
-    let id = OrgId::parse(text).ok().filter(|id| *id != OrgId::HOUSE);
-    id.ok_or_else(|| format!("{text} is no organisation id\n  next: `tern org list` shows them"))
+async fn org_id(app: &App, text: &str) -> Result<OrgId, String> {
+    let odd = || format!("{text} is no organisation id\n  next: `tern org list` shows them");
+    let id = OrgId::parse(text).ok().filter(|id| *id != OrgId::HOUSE).ok_or_else(odd)?;
+    // A sandbox that started afresh is met under the id it had.
+    let known = app.organisation_known_as(id).await.map_err(|error| error.to_string())?;
+    Ok(known.unwrap_or(id))
 }

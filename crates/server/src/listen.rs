@@ -3,7 +3,7 @@
 use std::net::SocketAddr;
 use std::sync::Arc;
 
-use api::Front;
+use api::{Front, HangUp};
 use app::Rt;
 use axum::body::Body;
 use domain::limits;
@@ -107,7 +107,11 @@ async fn requests(
         let front = front.clone();
         async move {
             let answer = front.answer(request.map(Body::new), peer.ip()).await;
-            Ok::<_, std::convert::Infallible>(answer)
+            match answer.extensions().get::<HangUp>() {
+                // An error ends the connection without a word.
+                Some(HangUp) => Err(std::io::Error::from(std::io::ErrorKind::ConnectionAborted)),
+                None => Ok(answer),
+            }
         }
     });
     let (io, timer) = (TokioIo::new(stream), TokioTimer::new());

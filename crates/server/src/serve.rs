@@ -128,6 +128,8 @@ impl Service {
             rt.task(self.app.clone().watch_access()),
             rt.task(self.app.clone().do_work()),
             rt.task(self.app.clone().keep_watch()),
+            rt.task(self.app.clone().send_callbacks()),
+            rt.task(self.app.clone().forget_old()),
             rt.task(self.app.clone().watch_stock()),
         ];
         if let Some(files) = &self.tls {

@@ -85,8 +85,10 @@ CREATE TABLE messages (
 );
 CREATE INDEX messages_of_esim ON messages (org_id, iccid, id);
 
--- Records of networks and installation servers, each known by its source and id for ever.
+-- Records of networks and installation servers, each known by a digest of its source and id for ever.
+-- After a while the rest of a row is emptied.
 CREATE TABLE records (
+    digest BYTEA NOT NULL PRIMARY KEY,
     source TEXT COLLATE "C" NOT NULL,
     id TEXT COLLATE "C" NOT NULL,
     org_id TEXT COLLATE "C" REFERENCES org_heads (org_id),
@@ -97,9 +99,9 @@ CREATE TABLE records (
     bytes BIGINT NOT NULL,
     overshoot BIGINT NOT NULL,
     country TEXT COLLATE "C" NOT NULL,
-    network TEXT COLLATE "C" NOT NULL,
-    PRIMARY KEY (source, id)
+    network TEXT COLLATE "C" NOT NULL
 );
+CREATE INDEX records_kept ON records (arrived_at) WHERE kind <> '';
 
 -- An apply of an early version is no order, but its reference must work: it has no number, and no
 -- list shows it. Not `seq > 0`: SQLite would take that for a range, and read by number what other

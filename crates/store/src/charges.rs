@@ -79,6 +79,8 @@ const SINCE: &str = "SELECT SUM(amount) FROM charges WHERE org_id = $1 AND creat
 const DECIDE: &str = "UPDATE charges SET state = $3, balance_after = $4, test_credit_after = $5, \
      decided_at = $6 WHERE org_id = $1 AND id = $2 AND state = 'undecided'";
 
+const LABELLED_CARD: &str = "SELECT label, sealed, vault_key FROM cards WHERE org_id = $1";
+
 /// Stores a card in place of any other.
 pub fn put_card(
     tx: &mut Tx<'_>,
@@ -99,6 +101,12 @@ pub fn remove_card(tx: &mut Tx<'_>, org: OrgId) -> Result<(), StoreError> {
 /// The stored card.
 pub fn card(tx: &mut Tx<'_>, org: OrgId) -> Result<Option<Sealed>, StoreError> {
     tx.maybe(CARD, args![org])?.map(|row| Sealed::from_row(&row, 0)).transpose()
+}
+
+/// The stored card with what it is called.
+pub fn labelled_card(tx: &mut Tx<'_>, org: OrgId) -> Result<Option<(String, Sealed)>, StoreError> {
+    let Some(row) = tx.maybe(LABELLED_CARD, args![org])? else { return Ok(None) };
+    Ok(Some((row.text(0)?.to_owned(), Sealed::from_row(&row, 1)?)))
 }
 
 /// Adds an undecided charge and says its number.

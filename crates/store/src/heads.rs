@@ -23,6 +23,8 @@ pub struct Head {
     pub clock_offset_ms: i64,
     /// Since when asynchronous work of a sandbox organisation waits.
     pub held_at: Option<Timestamp>,
+    /// How often it was told of a lack of money since its balance rose.
+    pub short_told: i64,
     pub(crate) ledger_seq: i64,
     pub(crate) ledger_hash: Option<Vec<u8>>,
     /// In the order of `Account::ALL`. Only the ledger moves them.
@@ -53,22 +55,23 @@ impl Head {
 
 const LOCK: &str = "SELECT event_seq, test_credit_expires_at, clock_offset_ms, held_at, \
      ledger_seq, ledger_hash, balance, held, test_credit, card, sales, refunds, breakage, \
-     operator_credit, order_seq, test_credit_since, esims FROM org_heads \
+     operator_credit, order_seq, test_credit_since, esims, short_told FROM org_heads \
      WHERE org_id = $1 {for update}";
 const FIND: &str = "SELECT event_seq, test_credit_expires_at, clock_offset_ms, held_at, \
      ledger_seq, ledger_hash, balance, held, test_credit, card, sales, refunds, breakage, \
-     operator_credit, order_seq, test_credit_since, esims FROM org_heads WHERE org_id = $1";
+     operator_credit, order_seq, test_credit_since, esims, short_told FROM org_heads WHERE org_id = $1";
 const PAGE: &str = "SELECT event_seq, test_credit_expires_at, clock_offset_ms, held_at, \
      ledger_seq, ledger_hash, balance, held, test_credit, card, sales, refunds, breakage, \
-     operator_credit, order_seq, test_credit_since, esims, org_id FROM org_heads \
+     operator_credit, order_seq, test_credit_since, esims, short_told, org_id FROM org_heads \
      WHERE org_id > $1 ORDER BY org_id LIMIT $2";
 const SAVE: &str = "UPDATE org_heads SET event_seq = $2, test_credit_expires_at = $3, \
      clock_offset_ms = $4, held_at = $5, ledger_seq = $6, ledger_hash = $7, balance = $8, \
      held = $9, test_credit = $10, card = $11, sales = $12, refunds = $13, breakage = $14, \
      operator_credit = $15, order_seq = $16, test_credit_since = $17, \
-     esims = $18 WHERE org_id = $1";
+     esims = $18, short_told = $19 WHERE org_id = $1";
 const INSERT: &str = "INSERT INTO org_heads (org_id, event_seq, balance, test_credit, \
      clock_offset_ms) VALUES ($1, 0, 0, 0, 0)";
+const SET_CLOCK: &str = "UPDATE org_heads SET clock_offset_ms = $2 WHERE org_id = $1";
 
 /// Locks the row until the transaction ends.
 pub(crate) fn lock(tx: &mut Tx<'_>, org: OrgId) -> Result<Option<Head>, StoreError> {
@@ -87,7 +90,12 @@ pub fn find(tx: &mut Tx<'_>, org: OrgId) -> Result<Option<Head>, StoreError> {
 /// Heads in the order of their organisations, after the given one.
 pub fn page(tx: &mut Tx<'_>, after: OrgId, most: i64) -> Result<Vec<(OrgId, Head)>, StoreError> {
     let rows = tx.all(PAGE, args![after, most])?;
-    rows.iter().map(|row| Ok((row.parsed(17, OrgId::parse)?, head(row)?))).collect()
+    rows.iter().map(|row| Ok((row.parsed(18, OrgId::parse)?, head(row)?))).collect()
+}
+
+/// Sets the clock of a new organisation.
+pub fn set_clock(tx: &mut Tx<'_>, org: OrgId, offset_ms: i64) -> Result<(), StoreError> {
+    tx.exec(SET_CLOCK, args![org, offset_ms]).map(drop)
 }
 
 /// The head of a new organisation: nothing counted yet.
@@ -109,7 +117,7 @@ pub(crate) fn saving(org: OrgId, head: &Head) -> (&'static str, Vec<Value>) {
     .to_vec();
     args.extend(head.balances.map(Value::Int));
     args.extend([Value::Int(head.order_seq), Value::from(head.test_credit_since)]);
-    args.push(Value::Int(head.esims));
+    args.extend([Value::Int(head.esims), Value::Int(head.short_told)]);
     (SAVE, args)
 }
 
@@ -129,5 +137,6 @@ fn head(row: &Row) -> Result<Head, StoreError> {
         order_seq: row.int(14)?,
         test_credit_since: row.time_or_none(15)?,
         esims: row.int(16)?,
+        short_told: row.int(17)?,
     })
 }

@@ -4,15 +4,15 @@ use domain::esim::{Entry, EntryKind};
 use domain::filter::Page;
 use domain::{Iccid, OrgId, Timestamp};
 
-use crate::{Row, StoreError, Tx, args};
+use crate::{Row, StoreError, Tx, Value, args};
 
 const INSERT: &str = "INSERT INTO esim_history (org_id, iccid, at, kind, bundle, state, percent) \
      VALUES ($1, $2, $3, $4, $5, $6, $7)";
 const COUNT: &str = "SELECT COUNT(*) FROM esim_history WHERE org_id = $1 AND iccid = $2";
 const PAGE: &str = "SELECT at, kind, bundle, state, percent FROM esim_history \
      WHERE org_id = $1 AND iccid = $2 ORDER BY id DESC LIMIT $3 OFFSET $4";
-const VISITED: &str = "SELECT told_at FROM esim_visits \
-     WHERE iccid = $1 AND country = $2 AND org_id = $3";
+const VISITS: &str = "SELECT iccid, country, told_at FROM esim_visits \
+     WHERE org_id = $1 AND iccid IN ({list})";
 const VISIT: &str = "INSERT INTO esim_visits (iccid, country, told_at, org_id) \
      VALUES ($1, $2, $3, $4) ON CONFLICT (iccid, country, org_id) \
      DO UPDATE SET told_at = excluded.told_at";
@@ -43,13 +43,17 @@ pub fn list(
     Ok((rows.iter().map(entry).collect::<Result<_, _>>()?, count))
 }
 
-/// When its owner was last told that an eSIM is in a country.
-pub fn visited(
+/// When the owner of some eSIMs was last told that they are in a country, for each country.
+pub fn visits(
     tx: &mut Tx<'_>,
-    (org, iccid): (OrgId, &Iccid),
-    country: &str,
-) -> Result<Option<Timestamp>, StoreError> {
-    tx.maybe(VISITED, args![iccid, country, org])?.map(|row| row.time(0)).transpose()
+    org: OrgId,
+    iccids: &[Iccid],
+) -> Result<Vec<(Iccid, String, Timestamp)>, StoreError> {
+    let iccids: Vec<_> = iccids.iter().map(Value::from).collect();
+    let rows = tx.all_in(VISITS, args![org], &iccids)?;
+    let visit =
+        |row: &Row| Ok((row.parsed(0, Iccid::parse)?, row.text(1)?.to_owned(), row.time(2)?));
+    rows.iter().map(visit).collect()
 }
 
 /// Notes that it was told.

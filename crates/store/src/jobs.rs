@@ -2,7 +2,7 @@
 
 use domain::{JobId, OrgId, Timestamp};
 
-use crate::{Row, StoreError, Tx, args};
+use crate::{Row, StoreError, Tx, args, lanes};
 
 /// A piece of due work.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -59,6 +59,8 @@ const CLAIM_OF_ORG: &str = "UPDATE jobs SET owner = $2, attempts = attempts + 1 
      (SELECT id FROM jobs WHERE org_id = $1 AND owner IS NULL AND failed_at IS NULL \
       AND due_at <= $3 ORDER BY due_at, id LIMIT 1) \
      RETURNING id, org_id, kind, subject, due_at, attempts, error, failed_at";
+const NEXT_OF_ORG: &str = "SELECT MIN(due_at) FROM jobs WHERE org_id = $1 AND owner IS NULL \
+     AND failed_at IS NULL";
 const IN_FLIGHT: &str = "SELECT COUNT(*) FROM jobs WHERE org_id = $1 AND owner IS NOT NULL";
 const MINE: &str = "SELECT COUNT(*) FROM jobs WHERE id = $1 AND owner = $2 AND attempts = $3";
 const DONE: &str = "DELETE FROM jobs WHERE id = $1";
@@ -77,6 +79,7 @@ const RELEASE: &str = "UPDATE jobs SET owner = NULL WHERE owner = $1";
 const RELEASE_ALL: &str = "UPDATE jobs SET owner = NULL WHERE owner IS NOT NULL";
 const RESET_WAKE: &str = "UPDATE jobs SET wake_at = due_at - $2 \
      WHERE org_id = $1 AND wake_at <> due_at - $2";
+const DROP_ALL: &str = "DELETE FROM jobs WHERE org_id = $1";
 const BEAT: &str = "INSERT INTO nodes (incarnation, beat) VALUES ($1, $2) \
      ON CONFLICT (incarnation) DO UPDATE SET beat = excluded.beat";
 const KNOWN: &str = "INSERT INTO nodes (incarnation, beat) VALUES ($1, 0) \
@@ -138,9 +141,14 @@ pub fn claim_next_of_org(
     job(&row).map(Some)
 }
 
+/// When the next work of an organisation is due that nobody does.
+pub fn next_due(tx: &mut Tx<'_>, org: OrgId) -> Result<Option<Timestamp>, StoreError> {
+    tx.one(NEXT_OF_ORG, args![org])?.time_or_none(0)
+}
+
 /// Whoever claims work is among the nodes, so that somebody misses it: it may die before it has
 /// said for the first time that it lives.
-fn known(tx: &mut Tx<'_>, owner: &str) -> Result<(), StoreError> {
+pub fn known(tx: &mut Tx<'_>, owner: &str) -> Result<(), StoreError> {
     tx.later(KNOWN, args![owner])
 }
 
@@ -194,6 +202,11 @@ pub fn reset_wake(tx: &mut Tx<'_>, org: OrgId, offset_ms: i64) -> Result<(), Sto
     tx.exec(RESET_WAKE, args![org, offset_ms]).map(drop)
 }
 
+/// Forgets all work of an organisation.
+pub fn drop_all(tx: &mut Tx<'_>, org: OrgId) -> Result<(), StoreError> {
+    tx.exec(DROP_ALL, args![org]).map(drop)
+}
+
 /// Says that a node lives.
 pub fn beat(tx: &mut Tx<'_>, incarnation: &str, beat: i64) -> Result<(), StoreError> {
     tx.exec(BEAT, args![incarnation, beat]).map(drop)
@@ -211,6 +224,7 @@ pub fn bury(tx: &mut Tx<'_>, incarnation: &str, beat: i64) -> Result<bool, Store
         return Ok(false);
     }
     tx.exec(RELEASE, args![incarnation])?;
+    lanes::release(tx, incarnation)?;
     Ok(true)
 }
 

@@ -37,6 +37,8 @@ const UNSET_PRIMARY: &str =
     "UPDATE keys SET primary_at = NULL WHERE org_id = $1 AND primary_at IS NOT NULL";
 const SET_PRIMARY: &str =
     "UPDATE keys SET primary_at = $3 WHERE org_id = $1 AND id = $2 AND revoked_at IS NULL";
+const SEALED_OF: &str = "SELECT id, sealed, vault_key FROM keys WHERE org_id = $1 ORDER BY id";
+const HAND_ON: &str = "UPDATE keys SET org_id = $2, sealed = $3, vault_key = $4 WHERE id = $1";
 const REVOKE: &str = "UPDATE keys SET revoked_at = $3 \
      WHERE org_id = $1 AND id = $2 AND revoked_at IS NULL AND primary_at IS NULL";
 
@@ -78,6 +80,18 @@ pub fn count(tx: &mut Tx<'_>, org: OrgId) -> Result<i64, StoreError> {
 pub fn primary(tx: &mut Tx<'_>, org: OrgId) -> Result<Option<(KeyId, Sealed)>, StoreError> {
     let Some(row) = tx.maybe(PRIMARY, args![org])? else { return Ok(None) };
     Ok(Some((row.parsed(0, KeyId::parse)?, Sealed::from_row(&row, 1)?)))
+}
+
+/// The texts of all keys of an organisation, sealed.
+pub fn sealed_of(tx: &mut Tx<'_>, org: OrgId) -> Result<Vec<(KeyId, Sealed)>, StoreError> {
+    let sealed = |row: &Row| Ok((row.parsed(0, KeyId::parse)?, Sealed::from_row(row, 1)?));
+    tx.all(SEALED_OF, args![org])?.iter().map(sealed).collect()
+}
+
+/// Gives a key to another organisation, sealed for it.
+pub fn hand_on(tx: &mut Tx<'_>, id: KeyId, to: OrgId, sealed: &Sealed) -> Result<(), StoreError> {
+    let Sealed { bytes, vault_key } = sealed;
+    tx.exec(HAND_ON, args![id, to, bytes.as_slice(), vault_key]).map(drop)
 }
 
 /// Makes a key the primary one; false if there is no such key that works.

@@ -86,6 +86,10 @@ pub fn post(tx: &mut Tx<'_>, at: Timestamp, entry: &Entry) -> Result<i64, Error>
         postings: write_postings(entry.postings()),
         hash: Vec::new(),
     };
+    let available = Account::Available as usize;
+    if balances[available] > head.balances[available] {
+        head.short_told = 0;
+    }
     let hash = posted.expected_hash(org, head.ledger_hash.as_deref());
     head.balances = balances;
     head.ledger_seq = posted.seq;

@@ -39,6 +39,12 @@ const STEPS: &[Step] = &[
         sql: include_str!("../migrations/0004_esims.sql"),
         sqlite: None,
     },
+    Step {
+        number: 5,
+        name: "callbacks",
+        sql: include_str!("../migrations/0005_callbacks.sql"),
+        sqlite: None,
+    },
 ];
 
 const CREATE_JOURNAL: &str = "CREATE TABLE IF NOT EXISTS schema_migrations (\

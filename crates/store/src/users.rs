@@ -14,6 +14,7 @@ const OF_ORG: &str = "SELECT id, first_name, last_name, role, email, phone, time
      password_hash, created_at FROM users WHERE org_id = $1 ORDER BY id";
 const COUNT: &str = "SELECT COUNT(*) FROM users WHERE org_id = $1";
 const SET_PASSWORD: &str = "UPDATE users SET password_hash = $2 WHERE email = $1";
+const HAND_ON: &str = "UPDATE users SET org_id = $2 WHERE org_id = $1";
 
 /// Adds a person.
 pub fn insert(tx: &mut Tx<'_>, org: OrgId, user: &User) -> Result<(), StoreError> {
@@ -40,6 +41,11 @@ pub fn of_org(tx: &mut Tx<'_>, org: OrgId) -> Result<Vec<User>, StoreError> {
 /// How many people an organisation has.
 pub fn count(tx: &mut Tx<'_>, org: OrgId) -> Result<i64, StoreError> {
     tx.one(COUNT, args![org])?.int(0)
+}
+
+/// Moves all people of one organisation to another.
+pub fn hand_on(tx: &mut Tx<'_>, from: OrgId, to: OrgId) -> Result<(), StoreError> {
+    tx.exec(HAND_ON, args![from, to]).map(drop)
 }
 
 /// Sets the hash of a person's password; false if nobody has that address.

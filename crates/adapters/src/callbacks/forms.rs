@@ -1,4 +1,4 @@
-//! The fuller form of events, as JSON.
+//! The two forms of events, as JSON.
 
 use domain::Money;
 use domain::event::{Event, Forms, InUse};
@@ -30,10 +30,10 @@ impl Forms for Json {
                     date: at.to_string(),
                 })
             }
-            Event::Utilisation { iccid, bundle } => {
+            Event::Utilisation { iccid, bundle } | Event::Test { iccid, bundle } => {
                 let iccid = iccid.as_str();
                 let bundle = Bundle::of(bundle);
-                serde_json::to_string(&Usage { iccid, alert_type: event.kind(), bundle })
+                serde_json::to_string(&Usage { iccid, alert_type: USAGE, bundle })
             }
             Event::FirstUse { iccid, bundle } => {
                 let iccid = iccid.as_str();
@@ -48,6 +48,14 @@ impl Forms for Json {
                 "alertType": event.kind(),
                 "country": { "code": code, "name": name },
             })),
+            Event::LowBalance(short) | Event::InsufficientBalance(short) => {
+                let info = BalanceInfo {
+                    balance: major(short.balance),
+                    threshold: major(short.threshold),
+                    threshold_percent_remaining: thousandths(short.percent_thousandths()),
+                };
+                serde_json::to_string(&Low { alert_type: event.kind(), balance_info: info })
+            }
             Event::SmsFailed { iccid, msisdn, at } => serde_json::to_string(&json!({
                 "iccid": iccid.as_str(),
                 "alertType": event.kind(),
@@ -64,7 +72,19 @@ impl Forms for Json {
         };
         written.expect("numbers and texts are JSON")
     }
+
+    fn short(&self, event: &Event) -> Option<String> {
+        let (Event::Utilisation { iccid, bundle } | Event::Test { iccid, bundle }) = event else {
+            return None;
+        };
+        let bundle = Short::of(bundle);
+        let usage = Usage { iccid: iccid.as_str(), alert_type: USAGE, bundle };
+        Some(serde_json::to_string(&usage).expect("numbers and texts are JSON"))
+    }
 }
+
+/// What receivers know a usage event by; an event that only tries them out is one, too.
+const USAGE: &str = "Utilisation";
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -104,7 +124,22 @@ impl<'a> Bundle<'a> {
     }
 }
 
-/// The shorter form, of a bundle that was used for the first time.
+/// The shorter form.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Short<'a> {
+    id: String,
+    #[serde(flatten)]
+    rest: First<'a>,
+}
+
+impl<'a> Short<'a> {
+    fn of(bundle: &'a InUse) -> Self {
+        Self { id: bundle.id.to_string(), rest: First::of(bundle) }
+    }
+}
+
+/// A bundle that was used for the first time.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct First<'a> {
@@ -153,6 +188,28 @@ struct Amounts {
     new_amount: Box<RawValue>,
 }
 
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Low<'a> {
+    alert_type: &'a str,
+    balance_info: BalanceInfo,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct BalanceInfo {
+    balance: Box<RawValue>,
+    threshold: Box<RawValue>,
+    threshold_percent_remaining: Box<RawValue>,
+}
+
+/// Thousandths as a number with as many decimals as it needs.
+fn thousandths(number: i64) -> Box<RawValue> {
+    let text = format!("{}.{:03}", number / 1_000, number % 1_000);
+    let text = text.trim_end_matches('0').trim_end_matches('.');
+    RawValue::from_string(text.to_owned()).expect("decimal digits are a JSON number")
+}
+
 /// Major units, as all callbacks have them, digit by digit.
 fn major(money: Money) -> Box<RawValue> {
     RawValue::from_string(money.in_major()).expect("decimal digits are a JSON number")
@@ -160,7 +217,7 @@ fn major(money: Money) -> Box<RawValue> {
 
 #[cfg(test)]
 mod tests {
-    use domain::{Currency, Iccid, Timestamp};
+    use domain::{Currency, Iccid, Timestamp, event};
 
     use super::*;
 
@@ -172,9 +229,30 @@ mod tests {
         assert_eq!(Json.full(&event), text);
     }
 
-    /// The example of the contract, byte by byte: receivers compute signatures over it.
     #[test]
-    fn a_usage_event_is_written_as_the_contract_has_it() {
+    fn what_is_left_is_a_percentage_with_three_decimals_at_most() {
+        let usd = |minor| Money::minor(minor, Currency::parse("USD").expect("a currency"));
+        for (balance, threshold, shown) in [
+            (129_930, 260_000, "49.973"),
+            (5_000, 10_000, "50"),
+            (0, 10_000, "0"),
+            (1, 0, "100000"),
+        ] {
+            let short = event::Short { balance: usd(balance), threshold: usd(threshold) };
+            let text = Json.full(&Event::LowBalance(short));
+            let wanted = format!(r#""thresholdPercentRemaining":{shown}}}}}"#);
+            assert!(text.ends_with(&wanted), "{text}");
+        }
+        let short = event::Short { balance: usd(129_930), threshold: usd(260_000) };
+        let text = concat!(
+            r#"{"alertType":"InsufficientBalance","balanceInfo":{"balance":1299.3,"#,
+            r#""threshold":2600,"thresholdPercentRemaining":49.973}}"#,
+        );
+        assert_eq!(Json.full(&Event::InsufficientBalance(short)), text);
+    }
+
+    /// The example of the contract.
+    fn example() -> (Iccid, InUse) {
         let time = |text| Timestamp::parse(text).ok();
         let bundle = InUse {
             id: 410_000_023,
@@ -187,7 +265,13 @@ mod tests {
             ends_at: time("2026-05-11T08:15:00Z"),
             is_unlimited: false,
         };
-        let iccid = Iccid::parse("8943001000000026411").expect("an ICCID");
+        (Iccid::parse("8943001000000026411").expect("an ICCID"), bundle)
+    }
+
+    /// Byte by byte: receivers compute signatures over it.
+    #[test]
+    fn a_usage_event_is_written_as_the_contract_has_it() {
+        let (iccid, bundle) = example();
         let text = concat!(
             r#"{"iccid":"8943001000000026411","alertType":"Utilisation","bundle":{"#,
             r#""id":"410000023","reference":"6513270e-269e-4d37-b2a7-4de452e6b438-0","#,
@@ -196,6 +280,23 @@ mod tests {
             r#""startTime":"2026-05-04T08:15:00Z","endTime":"2026-05-11T08:15:00Z","#,
             r#""unlimited":false}}"#,
         );
-        assert_eq!(Json.full(&Event::Utilisation { iccid, bundle }), text);
+        let event = Event::Utilisation { iccid: iccid.clone(), bundle: bundle.clone() };
+        assert_eq!(Json.full(&event), text);
+        // An event that tries a receiver out looks the same to it.
+        assert_eq!(Json.full(&Event::Test { iccid, bundle }), text);
+    }
+
+    #[test]
+    fn the_shorter_form_leaves_three_fields_out() {
+        let (iccid, bundle) = example();
+        let text = concat!(
+            r#"{"iccid":"8943001000000026411","alertType":"Utilisation","bundle":{"#,
+            r#""id":"410000023","name":"esim_1GB_7D_PT_V2","#,
+            r#""initialQuantity":1000000000,"remainingQuantity":742000000,"#,
+            r#""startTime":"2026-05-04T08:15:00Z","endTime":"2026-05-11T08:15:00Z"}}"#,
+        );
+        let event = Event::Utilisation { iccid: iccid.clone(), bundle };
+        assert_eq!(Json.short(&event).as_deref(), Some(text));
+        assert_eq!(Json.short(&Event::FirstAttachment { iccid }), None);
     }
 }

@@ -31,6 +31,7 @@ struct Learnt {
     route: Option<String>,
     organisation: Option<String>,
     standing: Option<Standing>,
+    hangs_up: bool,
 }
 
 impl FromRequestParts<Api> for Exchange {
@@ -72,6 +73,15 @@ impl Exchange {
 
     pub(crate) fn stands(&self, standing: Standing) {
         self.learnt().standing = Some(standing);
+    }
+
+    /// The caller gets no answer, as it has asked for.
+    pub(crate) fn hang_up(&self) {
+        self.learnt().hangs_up = true;
+    }
+
+    pub(super) fn hangs_up(&self) -> bool {
+        self.learnt().hangs_up
     }
 
     /// The route that matched, and whose key it was; each can be had once.

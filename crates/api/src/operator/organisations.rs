@@ -3,7 +3,7 @@
 use app::organisations::{Change, Detail, Error};
 use axum::extract::State;
 use domain::CallbackUrl;
-use domain::organisation::{CallbackVersion, Settings, UsageEvents};
+use domain::organisation::Settings;
 use domain::{Mode, OrgId};
 use http::StatusCode;
 use serde::Serialize;
@@ -99,6 +99,9 @@ fn change_from(fields: &mut Fields) -> Result<Change, Problem> {
         callback_url: fields.text("callbackUrl")?,
         callback_version: fields.text("callbackVersion")?,
         usage_events: fields.text("usageEvents")?,
+        usage_steps: fields.ints("usageSteps")?,
+        callback_events: fields.texts("callbackEvents")?,
+        low_balance: amount(fields, "lowBalance")?,
         senders: fields.texts("senders")?,
         ip_allow_list: fields.texts("ipAllowList")?,
         rate_limit: amount(fields, "rateLimit")?,
@@ -150,6 +153,9 @@ pub(crate) struct Organisation {
     product_description: String,
     callback_version: &'static str,
     usage_events: &'static str,
+    usage_steps: Vec<i64>,
+    callback_events: Vec<String>,
+    low_balance: i64,
     senders: Vec<String>,
     ip_allow_list: Vec<String>,
     rate_limit: Option<u32>,
@@ -166,12 +172,16 @@ pub(crate) struct Organisation {
 impl From<Detail> for Organisation {
     fn from(detail: Detail) -> Self {
         let Detail { organisation, balances } = detail;
+        let low_balance = organisation.low_balance().in_minor();
         let profile = organisation.profile;
         let Settings {
             groups,
             callback_url,
             callback_version,
             usage_events,
+            usage_steps,
+            callback_events,
+            low_balance: _,
             senders,
             ip_allow_list,
             rate_limit,
@@ -181,7 +191,7 @@ impl From<Detail> for Organisation {
             billing,
         } = organisation.settings;
         Self {
-            id: organisation.id.to_string(),
+            id: organisation.known_as.to_string(),
             sandbox: organisation.mode == Mode::Sandbox,
             name: profile.name,
             tax_liable: profile.tax_liable,
@@ -200,14 +210,11 @@ impl From<Detail> for Organisation {
             business_type: profile.business_type,
             website: profile.website,
             product_description: profile.product_description,
-            callback_version: match callback_version {
-                CallbackVersion::V2 => "V2",
-                CallbackVersion::V3 => "V3",
-            },
-            usage_events: match usage_events {
-                UsageEvents::Every => "every",
-                UsageEvents::Steps => "steps",
-            },
+            callback_version: callback_version.name(),
+            usage_events: usage_events.name(),
+            usage_steps,
+            callback_events,
+            low_balance,
             senders,
             ip_allow_list,
             rate_limit,

@@ -11,7 +11,9 @@ use crate::Api;
 use crate::caller::ByOperator;
 use crate::front::Upload;
 use crate::json::{Answer, Count, Fields, ok};
+use super::page_size;
 use crate::problem::Problem;
+use crate::query::Query;
 
 #[derive(Serialize)]
 pub(crate) struct Outcome {
@@ -63,6 +65,42 @@ pub(crate) async fn take(
         Err(why) => Judged::of(id, Verdict::Rejected(why)),
     });
     Ok(ok(Outcome { results: results.collect() }))
+}
+
+#[derive(Serialize)]
+pub(crate) struct Strays {
+    records: Vec<Stray>,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Stray {
+    source: String,
+    id: String,
+    iccid: String,
+    kind: String,
+    time: String,
+    arrived_at: String,
+    bytes: i64,
+}
+
+/// `GET /usage/strays`: records of eSIMs that no organisation has.
+pub(crate) async fn strays(
+    _: ByOperator,
+    State(api): State<Api>,
+    query: Query,
+) -> Result<Answer<Strays>, Problem> {
+    let found = api.app.strays(page_size(&query)?).await?;
+    let stray = |stray: app::usage::Stray| Stray {
+        source: stray.source,
+        id: stray.id,
+        iccid: stray.iccid.to_string(),
+        kind: stray.kind,
+        time: stray.at.to_string(),
+        arrived_at: stray.arrived_at.to_string(),
+        bytes: stray.bytes,
+    };
+    Ok(ok(Strays { records: found.into_iter().map(stray).collect() }))
 }
 
 fn record(id: String, mut event: Fields) -> Result<NewRecord, &'static str> {

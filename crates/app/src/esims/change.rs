@@ -206,7 +206,7 @@ impl App {
         let iccid = loaded.esim.iccid.clone();
         esims::leave(tx, &iccid)?;
         let event = Event::Deleted { iccid: iccid.clone(), at: clock };
-        self.tell(tx, ids.event(), clock, &event)?;
+        self.tell(tx, organisation, (ids.event(), clock), &event)?;
         if self.network(organisation.mode).is_some() {
             App::add_job(tx, ids.job(), (NETWORK, iccid.as_str()), clock, ids.now)?;
         }

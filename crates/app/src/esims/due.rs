@@ -46,7 +46,7 @@ impl App {
                 loaded.esim.leaves_at = Some(leaves_at);
                 let iccid = loaded.esim.iccid.clone();
                 let event = Event::DeletionScheduled { iccid, at: clock };
-                self.tell(tx, ids.event(), clock, &event)?;
+                self.tell(tx, &organisation, (ids.event(), clock), &event)?;
             }
         }
         loaded.save(tx)?;

@@ -21,8 +21,12 @@ pub(crate) struct Loaded {
     pub(crate) queue: Queue,
     org: OrgId,
     was: Esim,
+    /// When somebody was to look at it when this write began: there is a job for that.
+    was_due: Option<Timestamp>,
     bundles: Vec<Stored>,
     entries: Vec<Entry>,
+    /// When its owner was told that it is in a country, once that was asked for.
+    visits: Option<HashMap<String, Timestamp>>,
 }
 
 impl Loaded {
@@ -56,13 +60,54 @@ impl Loaded {
 
     fn new(org: OrgId, esim: Esim, bundles: Vec<Stored>) -> Self {
         let queue = Queue::new(bundles.iter().map(|one| one.assignment.clone()).collect());
-        Self { org, was: esim.clone(), esim, queue, bundles, entries: Vec::new() }
+        let mut loaded = Self {
+            org,
+            was: esim.clone(),
+            was_due: None,
+            esim,
+            queue,
+            bundles,
+            entries: Vec::new(),
+            visits: None,
+        };
+        loaded.was_due = loaded.due(None);
+        loaded
     }
 
-    /// Whose it is.
-    pub(crate) fn org(&self) -> OrgId {
-        self.org
+    /// When its owner was last told that it is in a country.
+    pub(crate) fn visited(
+        &mut self,
+        tx: &mut Tx<'_>,
+        country: &str,
+    ) -> Result<Option<Timestamp>, StoreError> {
+        if self.visits.is_none() {
+            let visits = history::visits(tx, self.org, std::slice::from_ref(&self.esim.iccid))?;
+            self.has_been(visits.into_iter().map(|(_, country, at)| (country, at)).collect());
+        }
+        Ok(self.visits.as_ref().and_then(|visits| visits.get(country).copied()))
     }
+
+    /// Notes that its owner is told so now.
+    pub(crate) fn visit(
+        &mut self,
+        tx: &mut Tx<'_>,
+        country: &str,
+        at: Timestamp,
+    ) -> Result<(), StoreError> {
+        self.has_also_been(country.to_owned(), at);
+        history::visit(tx, (self.org, &self.esim.iccid), country, at)
+    }
+
+    /// All the countries its owner was told of.
+    pub(crate) fn has_been(&mut self, visits: HashMap<String, Timestamp>) {
+        self.visits = Some(visits);
+    }
+
+    /// One more of them.
+    pub(crate) fn has_also_been(&mut self, country: String, at: Timestamp) {
+        self.visits.get_or_insert_default().insert(country, at);
+    }
+
 
     /// The bundle of an assignment, as it was when this write began.
     pub(crate) fn stored(&self, id: i64) -> Option<&Stored> {
@@ -174,6 +219,21 @@ impl Loaded {
             App::add_job(tx, ids.job(), (ESIM, self.esim.iccid.as_str()), due, ids.now)?;
         }
         self.tell_network(app, tx, mode, ids)
+    }
+
+    /// The same after data was used, and nothing else was changed: what was due before and still is
+    /// has its job. Where a network must be told, a new day may be due as well.
+    pub(crate) fn close_used(
+        mut self,
+        app: &App,
+        tx: &mut Tx<'_>,
+        mode: Mode,
+        ids: &mut Ids,
+    ) -> Result<(), StoreError> {
+        if app.network(mode).is_some() || self.was_due != self.due(None) {
+            return self.close(app, tx, mode, ids);
+        }
+        self.save(tx)
     }
 
     /// Writes back what changed.

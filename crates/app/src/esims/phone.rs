@@ -10,7 +10,7 @@ use super::Loaded;
 use crate::catalogue::Catalogue;
 use crate::ids::Ids;
 use crate::organisations::own;
-use crate::usage::{Charged, Place, country_name, progressed};
+use crate::usage::{Charged, Place, Sums, country_name, progressed};
 use crate::{App, Caller};
 
 /// What the phone does.
@@ -85,6 +85,7 @@ impl App {
                 app.do_with_phone(tx, owned, (&act, &catalogue), &mut ids.clone())
             })
             .await?;
+        self.outgoing().wake();
         Ok(done)
     }
 
@@ -95,7 +96,7 @@ impl App {
         (act, catalogue): (&Act, &Catalogue),
         ids: &mut Ids,
     ) -> Result<(Esim, Charged), Error> {
-        let (_, clock) = own(tx, org, ids.now)?;
+        let (organisation, clock) = own(tx, org, ids.now)?;
         let mut loaded = Loaded::find(tx, org, iccid)?.ok_or(Error::NotYourEsim)?;
         if loaded.esim.is_deactivated() {
             return Err(Error::Deactivated);
@@ -108,17 +109,25 @@ impl App {
             Act::Install => install(&mut loaded, clock)?,
             Act::Attach(place) => {
                 on_the_air(&mut loaded, clock)?;
-                self.attached(tx, &mut loaded, (place, catalogue), (clock, ids))?;
+                let there = (place, catalogue);
+                self.attached(tx, (&organisation, &mut loaded), there, (clock, ids))?;
             }
             Act::Use(bytes) => {
                 on_the_air(&mut loaded, clock)?;
                 let place = whereabouts(&loaded, catalogue);
                 if loaded.esim.seen.is_none() {
-                    self.attached(tx, &mut loaded, (&place, catalogue), (clock, ids))?;
+                    let there = (&place, catalogue);
+                    let owned = (&organisation, &mut loaded);
+                    self.attached(tx, owned, there, (clock, &mut *ids))?;
                 }
-                charged = self.rated(tx, &mut loaded, (*bytes, clock), (clock, ids))?;
+                let owned = (&organisation, &mut loaded);
+                charged = self.rated(tx, owned, (*bytes, clock), (clock, &mut *ids))?;
                 let used = (*bytes, charged.overshoot);
-                records::add(tx, org, &record(iccid, (ids.event(), clock), place, used))?;
+                let record = record(iccid, (ids.event(), clock), place, used);
+                records::add(tx, org, std::slice::from_ref(&record))?;
+                let mut sums = Sums::default();
+                sums.add(&record);
+                sums.write(tx, org)?;
             }
         }
         let esim = loaded.esim.clone();
@@ -188,7 +197,7 @@ fn record(
         iccid: iccid.clone(),
         kind: "use",
         at,
-        arrived_at: at,
+        arrived_at: id.made_at(),
         bytes,
         overshoot,
         country,

@@ -160,9 +160,9 @@ async fn settled(
             let (org, mut ids): (OrgId, Ids) = (own_job.org, ids);
             messages::remove(tx, org, own_job.subject.parse().unwrap_or(0))?;
             if let Some((iccid, msisdn)) = failed.clone() {
-                let at: Timestamp = tx.head().map_or(ids.now, |head| head.clock(ids.now));
+                let (organisation, at) = own(tx, org, ids.now)?;
                 let event = Event::SmsFailed { iccid, msisdn, at };
-                worker.tell(tx, ids.event(), at, &event)?;
+                worker.tell(tx, &organisation, (ids.event(), at), &event)?;
             }
             store::jobs::done(tx, own_job.id)
         })

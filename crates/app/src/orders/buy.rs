@@ -163,7 +163,12 @@ impl App {
         let write = move |tx: &mut Tx<'_>| app.place(tx, org, &command, &draft);
         let answer = self
             .once(org, request, write, |answers, form, outcome| answers.order(form, outcome))
-            .await?;
+            .await;
+        if matches!(answer, Err(Error::BalanceTooLow)) {
+            self.tell_of_lack(org).await;
+        }
+        let answer = answer?;
+        self.outgoing().wake();
         // Most orders leave nothing to do; asking for work each time would cost a write.
         if is_later {
             self.work().wake();
@@ -245,6 +250,7 @@ impl App {
         let assigned = issue(tx, organisation, plan, clock)?;
         credit::expire_if_due(tx, clock)?;
         let into = if is_later { Account::Held } else { Account::Sales };
+        let before = tx.head().map_or(0, |head| head.on(Account::Available));
         let paid = credit::pay(tx, clock, (Kind::Order, &reference), (plan.total, into))?;
         let status = if is_later { Status::Processing } else { Status::Completed };
         let order = Order {
@@ -278,8 +284,9 @@ impl App {
             assignments::insert(tx, owned, &new, State::Queued, clock)?;
             let placed: Vec<_> = new.iter().map(New::placed).collect();
             self.settle_in(tx, (order.org, organisation.mode), &placed, &mut ids)?;
-            self.tell_order(tx, ids.event(), &order, organisation.currency)?;
+            self.tell_order(tx, ids.event(), &order, organisation)?;
         }
+        self.tell_if_low(tx, organisation, before, (ids.event(), clock))?;
         App::top_up_if_low(tx, organisation, &draft.auto)?;
         let codes = Codes::UpTo(usize::try_from(limits::SYNCHRONOUS_BUNDLES_MAX).unwrap_or(0));
         let parts = (order, items, assigned);
@@ -292,17 +299,17 @@ impl App {
         tx: &mut Tx<'_>,
         id: EventId,
         order: &Order,
-        currency: domain::Currency,
+        organisation: &Organisation,
     ) -> Result<(), StoreError> {
         let at = order.finished_at.unwrap_or(order.created_at);
         let event = domain::event::Event::Order {
             reference: order.reference.clone(),
             status: order.status,
             message: order.status_message.clone(),
-            total: Money::minor(order.total, currency),
+            total: Money::minor(order.total, organisation.currency),
             at,
         };
-        self.tell(tx, id, at, &event)
+        self.tell(tx, organisation, (id, at), &event)
     }
 }
 

@@ -54,7 +54,7 @@ impl App {
         order.finished_at = Some(clock);
         orders::finish(tx, id, order.status, &order.status_message, clock)?;
         if order.is_listed {
-            self.tell_order(tx, ids.event(), &order, organisation.currency)?;
+            self.tell_order(tx, ids.event(), &order, &organisation)?;
         }
         Ok(())
     }

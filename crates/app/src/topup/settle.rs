@@ -182,7 +182,7 @@ impl App {
             AUTO => Event::AutoTopup { old, new },
             _ => Event::Topup { old, new },
         };
-        self.tell(tx, settling.event, clock, &event)?;
+        self.tell(tx, organisation, (settling.event, clock), &event)?;
         let valid = tx.head().map(|head| {
             crate::Balances::of(head, organisation.currency, settling.now).test_credit.in_minor()
         });
