@@ -39,7 +39,7 @@ pub fn after(tries: i64, status: Option<u16>, wait: Option<Duration>, jitter: u8
     }
     let place = usize::try_from(tries - 1).unwrap_or(0);
     let Some(delay) = DELAYS.get(place) else { return Next::Dead };
-    let delay = *delay - *delay / 10 * u32::from(jitter) / 255;
+    let delay = delay.saturating_sub(*delay / 10 * u32::from(jitter) / 255);
     let asked = wait.unwrap_or_default().min(limits::CALLBACK_WAIT_MAX);
     Next::After(delay.max(asked))
 }

@@ -64,12 +64,11 @@ fn split(authority: &str) -> Option<(&str, Option<u16>)> {
     let (host, port) = authority.split_at(end);
     match port.strip_prefix(':') {
         None if port.is_empty() => Some((host, None)),
-        None => None,
-        Some("") => None,
+        // `+443` is a number to Rust, and nothing is not.
         Some(digits) if digits.bytes().all(|b| b.is_ascii_digit()) => {
             Some((host, Some(digits.parse().ok()?)))
         }
-        Some(_) => None,
+        _ => None,
     }
 }
 

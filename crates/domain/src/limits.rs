@@ -225,10 +225,14 @@ pub const CALLBACK_ANSWER: Duration = Duration::from_secs(15);
 pub const CALLBACK_ANSWER_BODY: Duration = Duration::from_secs(1);
 /// How much of an answer is read; more than that, and the connection is not used again.
 pub const CALLBACK_ANSWER_BYTES_MAX: usize = 64 * 1024;
+/// How long the head of an answer may be.
+pub const CALLBACK_ANSWER_HEAD_BYTES_MAX: usize = 64 * 1024;
 /// How much of an answer is kept to be looked at.
 pub const CALLBACK_ANSWER_KEPT: usize = 500;
 /// How long a receiver may ask us to wait.
 pub const CALLBACK_WAIT_MAX: Duration = Duration::from_hours(24);
+/// Addresses of one receiver that are tried, one after the other.
+pub const CALLBACK_ADDRESSES_MAX: usize = 4;
 /// Callbacks under way to one receiver from one node. A receiver that fails is given fewer.
 pub const CALLBACKS_PER_RECEIVER: usize = 64;
 /// Callbacks under way to a receiver that only fails.
