@@ -14,7 +14,9 @@ use crate::front::NoteRoute;
 use crate::problem::Problem;
 use crate::sandbox::{faults, phone};
 use crate::versions::{Change, Version};
-use crate::{Api, account, catalogue, esims, feed, inventory, operator, orders, sandbox, topup, usage};
+use crate::{
+    Api, account, catalogue, esims, feed, inventory, operator, orders, sandbox, topup, usage,
+};
 
 /// An operation: where it lives and what answers.
 struct Route {

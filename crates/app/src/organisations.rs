@@ -146,8 +146,8 @@ impl App {
         self.store()
             .read(move |tx| {
                 let page = organisations::page(tx, after, most)?;
-                // Every organisation has a head, and only the house has one without being one.
-                let heads: HashMap<_, _> = heads::page(tx, after, most)?.into_iter().collect();
+                let ids: Vec<_> = page.iter().map(|organisation| organisation.id).collect();
+                let heads: HashMap<_, _> = heads::of_orgs(tx, &ids)?.into_iter().collect();
                 let detail = |organisation: Organisation| {
                     let head = heads.get(&organisation.id).ok_or(Error::Unknown)?;
                     Ok(with_balances(organisation, head, now))

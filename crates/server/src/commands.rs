@@ -20,3 +20,11 @@ async fn org_id(app: &App, text: &str) -> Result<OrgId, String> {
     let known = app.organisation_known_as(id).await.map_err(|error| error.to_string())?;
     Ok(known.unwrap_or(id))
 }
+
+/// The organisation meant by an id, or without one the house.
+async fn whose(app: &App, org: Option<String>) -> Result<OrgId, String> {
+    match org {
+        Some(text) => org_id(app, &text).await,
+        None => Ok(OrgId::HOUSE),
+    }
+}

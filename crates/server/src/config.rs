@@ -20,6 +20,9 @@ pub struct Config {
     pub trusted_proxies: Vec<String>,
     pub metrics_listen: String,
     pub console_email: String,
+    pub callbacks_inside: bool,
+    pub keep_deliveries_days: u16,
+    pub keep_records_days: u16,
     pub log_format: LogFormat,
     pub log_level: LogLevel,
 }
@@ -53,6 +56,9 @@ impl Default for Config {
             trusted_proxies: Vec::new(),
             metrics_listen: String::new(),
             console_email: "admin@localhost".into(),
+            callbacks_inside: false,
+            keep_deliveries_days: 30,
+            keep_records_days: 400,
             log_format: LogFormat::Human,
             log_level: LogLevel::Info,
         }
@@ -85,7 +91,7 @@ impl Config {
             if !known.contains_key(&setting) {
                 continue;
             }
-            let value = if setting == "trusted_proxies" { list(&value) } else { value.into() };
+            let value = read_as(&known[&setting], &value);
             table.insert(setting, value);
         }
         let mut config: Self = table.try_into().map_err(|error: toml::de::Error| {
@@ -137,6 +143,17 @@ impl Config {
 pub(crate) fn environment() -> impl Iterator<Item = (String, String)> {
     std::env::vars_os()
         .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
+}
+
+/// A text of the environment as the kind of value a setting has; what is no such value stays a text,
+/// and is named as wrong later.
+fn read_as(known: &toml::Value, text: &str) -> toml::Value {
+    match known {
+        toml::Value::Array(_) => list(text),
+        toml::Value::Boolean(_) => text.parse().map_or_else(|_| text.into(), toml::Value::Boolean),
+        toml::Value::Integer(_) => text.parse().map_or_else(|_| text.into(), toml::Value::Integer),
+        _ => text.into(),
+    }
 }
 
 fn list(text: &str) -> toml::Value {

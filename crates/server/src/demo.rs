@@ -24,6 +24,7 @@ pub(crate) async fn run(config: &Config, as_json: bool) -> Result<(), String> {
         tls_key: String::new(),
         metrics_listen: String::new(),
         public_url: String::new(),
+        callbacks_inside: true,
         ..config.clone()
     };
     let app = opened::open(&config).await?;

@@ -5,9 +5,10 @@ use std::os::unix::fs::DirBuilderExt;
 use std::sync::Arc;
 use std::time::Duration;
 
+use adapters::callbacks::HttpReceivers;
 use adapters::payments::TestProcessor;
 use app::vault::Vault;
-use app::{App, Ports};
+use app::{App, Options, Ports};
 use domain::ports::payments::{Answer, Outcome};
 use store::{Rt, Store, migrate};
 
@@ -40,12 +41,12 @@ pub(crate) async fn open(config: &Config) -> Result<App, String> {
         format!("{error}\n  next: check the database setting, then `tern doctor`")
     })?;
     let store = Store::open(&database, &rt);
-    App::open(store, rt, vault, ports()).await.map_err(|error| error.to_string())
+    App::open(store, rt, vault, ports(config)).await.map_err(|error| error.to_string())
 }
 
 /// The outside world as this installation has it. No card adapter exists yet, so live organisations
 /// have no stored card.
-fn ports() -> Ports {
+fn ports(config: &Config) -> Ports {
     let late: fn(Duration) -> Answer<'static> = |time| {
         Box::pin(async move {
             Rt::real().sleep(time).await;
@@ -58,7 +59,13 @@ fn ports() -> Ports {
         live_network: None,
         live_sms: None,
         forms: Arc::new(adapters::callbacks::Json),
+        receivers: Arc::new(HttpReceivers::new(config.callbacks_inside)),
         answers: Arc::new(api::InVersions),
+        options: Options {
+            inside_callbacks: config.callbacks_inside,
+            keep_deliveries_days: config.keep_deliveries_days.into(),
+            keep_records_days: config.keep_records_days.into(),
+        },
     }
 }
 

@@ -71,6 +71,10 @@ const SAVE: &str = "UPDATE org_heads SET event_seq = $2, test_credit_expires_at 
      esims = $18, short_told = $19 WHERE org_id = $1";
 const INSERT: &str = "INSERT INTO org_heads (org_id, event_seq, balance, test_credit, \
      clock_offset_ms) VALUES ($1, 0, 0, 0, 0)";
+const OF_ORGS: &str = "SELECT event_seq, test_credit_expires_at, clock_offset_ms, held_at, \
+     ledger_seq, ledger_hash, balance, held, test_credit, card, sales, refunds, breakage, \
+     operator_credit, order_seq, test_credit_since, esims, short_told, org_id FROM org_heads \
+     WHERE org_id IN ({list})";
 const SET_CLOCK: &str = "UPDATE org_heads SET clock_offset_ms = $2 WHERE org_id = $1";
 
 /// Locks the row until the transaction ends.
@@ -96,6 +100,13 @@ pub fn page(tx: &mut Tx<'_>, after: OrgId, most: i64) -> Result<Vec<(OrgId, Head
 /// Sets the clock of a new organisation.
 pub fn set_clock(tx: &mut Tx<'_>, org: OrgId, offset_ms: i64) -> Result<(), StoreError> {
     tx.exec(SET_CLOCK, args![org, offset_ms]).map(drop)
+}
+
+/// Those of these organisations.
+pub fn of_orgs(tx: &mut Tx<'_>, orgs: &[OrgId]) -> Result<Vec<(OrgId, Head)>, StoreError> {
+    let orgs: Vec<_> = orgs.iter().copied().map(Value::from).collect();
+    let rows = tx.all_in(OF_ORGS, &[], &orgs)?;
+    rows.iter().map(|row| Ok((row.parsed(18, OrgId::parse)?, head(row)?))).collect()
 }
 
 /// The head of a new organisation: nothing counted yet.

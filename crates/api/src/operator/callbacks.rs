@@ -163,9 +163,7 @@ pub(crate) async fn list(
     let size = page_size(&query)?;
     let state = match query.one("state") {
         None => None,
-        Some(name) => {
-            Some(callback::State::parse(name).ok_or_else(|| Problem::invalid("state"))?)
-        }
+        Some(name) => Some(callback::State::parse(name).ok_or_else(|| Problem::invalid("state"))?),
     };
     let before = query.number("before", 0..=i64::MAX)?.unwrap_or(i64::MAX);
     let rows = api.app.deliveries(org, state, before, size + 1).await?;

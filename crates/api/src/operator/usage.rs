@@ -7,11 +7,11 @@ use domain::esim::ProfileStatus;
 use domain::{Iccid, Timestamp, limits};
 use serde::Serialize;
 
+use super::page_size;
 use crate::Api;
 use crate::caller::ByOperator;
 use crate::front::Upload;
 use crate::json::{Answer, Count, Fields, ok};
-use super::page_size;
 use crate::problem::Problem;
 use crate::query::Query;
 

@@ -108,7 +108,6 @@ impl Loaded {
         self.visits.get_or_insert_default().insert(country, at);
     }
 
-
     /// The bundle of an assignment, as it was when this write began.
     pub(crate) fn stored(&self, id: i64) -> Option<&Stored> {
         self.bundles.iter().find(|one| one.assignment.id == id)

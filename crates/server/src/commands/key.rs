@@ -6,7 +6,7 @@ use clap::Subcommand;
 use domain::{KeyId, OrgId};
 use serde_json::{Value, json};
 
-use super::org_id;
+use super::{org_id, whose};
 use crate::config::Config;
 use crate::{opened, output};
 
@@ -65,24 +65,27 @@ pub(crate) async fn run(command: Command, config: &Config, json: bool) -> Result
             added_key(&added.0, "operatorKey", added.1.expose(), json);
         }
         Command::Add { org, label, primary } => {
-            let added = app.add_key(actor, org_id(&org)?, &label, primary).await.map_err(text)?;
+            let added = app
+                .add_key(actor, org_id(&app, &org).await?, &label, primary)
+                .await
+                .map_err(text)?;
             added_key(&added.0, "apiKey", added.1.expose(), json);
         }
-        Command::List { org } => list(&app.keys(whose(org)?).await.map_err(text)?, json),
+        Command::List { org } => {
+            list(&app.keys(whose(&app, org).await?).await.map_err(text)?, json)
+        }
         Command::Primary { key, org } => {
-            app.make_key_primary(actor, whose(org)?, key_id(&key)?).await.map_err(text)?;
+            app.make_key_primary(actor, whose(&app, org).await?, key_id(&key)?)
+                .await
+                .map_err(text)?;
             done("primary", json);
         }
         Command::Revoke { key, org } => {
-            app.revoke_key(actor, whose(org)?, key_id(&key)?).await.map_err(text)?;
+            app.revoke_key(actor, whose(&app, org).await?, key_id(&key)?).await.map_err(text)?;
             done("revoked", json);
         }
     }
     Ok(())
-}
-
-fn whose(org: Option<String>) -> Result<OrgId, String> {
-    org.map_or(Ok(OrgId::HOUSE), |text| org_id(&text))
 }
 
 fn key_id(text: &str) -> Result<KeyId, String> {

@@ -80,6 +80,15 @@ pub(crate) struct Fields {
     /// every or steps.
     #[arg(long)]
     usage_events: Option<String>,
+    /// Percentage of a bundle at which steps come; may be repeated.
+    #[arg(long = "usage-step")]
+    usage_steps: Option<Vec<i64>>,
+    /// Kind of event beside usage that is sent; may be repeated; '' for none.
+    #[arg(long = "callback-event")]
+    callback_events: Option<Vec<String>>,
+    /// Balance that counts as low, in minor units; 0 for the usual one.
+    #[arg(long)]
+    low_balance: Option<i64>,
     /// SMS sender it may use; may be repeated.
     #[arg(long = "sender")]
     senders: Option<Vec<String>>,
@@ -130,6 +139,9 @@ impl Fields {
             callback_url: self.callback_url,
             callback_version: self.callback_version,
             usage_events: self.usage_events,
+            usage_steps: self.usage_steps,
+            callback_events: self.callback_events.map(without_empty),
+            low_balance: self.low_balance,
             senders: self.senders.map(without_empty),
             ip_allow_list: self.ip_allow_list.map(without_empty),
             rate_limit: self.rate_limit,
@@ -169,11 +181,11 @@ pub(crate) async fn run(command: Command, config: &Config, json: bool) -> Result
         }
         Command::List => list(&app, json).await?,
         Command::Show { id } => {
-            let detail = app.organisation(org_id(&id)?).await.map_err(text)?;
+            let detail = app.organisation(org_id(&app, &id).await?).await.map_err(text)?;
             print(facts(&detail), json);
         }
         Command::Set { id, name, fields } => {
-            let (id, change) = (org_id(&id)?, fields.change(name));
+            let (id, change) = (org_id(&app, &id).await?, fields.change(name));
             let changed = app.change_organisation(Actor::CommandLine, id, change).await;
             print(facts(&changed.map_err(text)?), json);
         }
@@ -207,7 +219,7 @@ async fn list(app: &App, json: bool) -> Result<(), String> {
             let mode = if organisation.mode == Mode::Sandbox { "sandbox" } else { "live" };
             let balance =
                 format!("{} {}", balances.balance.in_major(), organisation.currency.code());
-            let id = organisation.id.to_string();
+            let id = organisation.known_as.to_string();
             vec![id, mode.to_owned(), balance, organisation.profile.name.clone()]
         })
         .collect();
@@ -219,7 +231,7 @@ fn facts(detail: &Detail) -> Vec<(&'static str, Value)> {
     let Detail { organisation, balances } = detail;
     let (profile, settings) = (&organisation.profile, &organisation.settings);
     vec![
-        ("id", json!(organisation.id.to_string())),
+        ("id", json!(organisation.known_as.to_string())),
         ("name", json!(profile.name)),
         ("sandbox", json!(organisation.mode == Mode::Sandbox)),
         ("currency", json!(organisation.currency.code())),
@@ -227,6 +239,9 @@ fn facts(detail: &Detail) -> Vec<(&'static str, Value)> {
         ("testCredit", json!(balances.test_credit.in_minor())),
         ("groups", json!(settings.groups)),
         ("callbackUrl", json!(settings.callback_url.as_ref().map_or("", CallbackUrl::as_str))),
+        ("callbackVersion", json!(settings.callback_version.name())),
+        ("usageEvents", json!(settings.usage_events.name())),
+        ("callbackEvents", json!(settings.callback_events)),
         ("senders", json!(settings.senders)),
         ("ipAllowList", json!(settings.ip_allow_list)),
         ("rateLimit", json!(settings.rate_limit)),

@@ -5,11 +5,11 @@ use std::io::BufRead;
 use app::Actor;
 use app::users::{Error, NewUser};
 use clap::Subcommand;
-use domain::{OrgId, Secret, User};
+use domain::{Secret, User};
 use serde_json::{Value, json};
 use store::Rt;
 
-use super::org_id;
+use super::whose;
 use crate::config::Config;
 use crate::{opened, output};
 
@@ -70,7 +70,7 @@ pub(crate) async fn run(command: Command, config: &Config, json: bool) -> Result
             time_zone,
             password_stdin,
         } => {
-            let org = whose(org)?;
+            let org = whose(&app, org).await?;
             let password = password(password_stdin)?;
             let new = NewUser {
                 first_name,
@@ -85,7 +85,9 @@ pub(crate) async fn run(command: Command, config: &Config, json: bool) -> Result
             let made = (!password_stdin).then_some(&password);
             tell(facts(&user), made, json);
         }
-        Command::List { org } => list(&app.users(whose(org)?).await.map_err(text)?, json),
+        Command::List { org } => {
+            list(&app.users(whose(&app, org).await?).await.map_err(text)?, json)
+        }
         Command::Password { email, password_stdin } => {
             let password = password(password_stdin)?;
             app.set_password(actor, &email, &password).await.map_err(text)?;
@@ -94,10 +96,6 @@ pub(crate) async fn run(command: Command, config: &Config, json: bool) -> Result
         }
     }
     Ok(())
-}
-
-fn whose(org: Option<String>) -> Result<OrgId, String> {
-    org.map_or(Ok(OrgId::HOUSE), |text| org_id(&text))
 }
 
 /// Never from a flag: those are seen by everybody on the machine.
