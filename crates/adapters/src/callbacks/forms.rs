@@ -1,6 +1,6 @@
 //! The two forms of events, as JSON.
 
-use domain::Money;
+use domain::{Money, Timestamp};
 use domain::event::{Event, Forms, InUse};
 use serde::Serialize;
 use serde_json::json;
@@ -117,8 +117,8 @@ impl<'a> Bundle<'a> {
             description: &bundle.description,
             initial_quantity: bundle.initial,
             remaining_quantity: bundle.remaining,
-            start_time: bundle.started_at.map(|at| at.to_string()),
-            end_time: bundle.ends_at.map(|at| at.to_string()),
+            start_time: bundle.started_at.map(seconds),
+            end_time: bundle.ends_at.map(seconds),
             unlimited: bundle.is_unlimited,
         }
     }
@@ -156,8 +156,8 @@ impl<'a> First<'a> {
             name: &bundle.name,
             initial_quantity: bundle.initial,
             remaining_quantity: bundle.remaining,
-            start_time: bundle.started_at.map(|at| at.to_string()),
-            end_time: bundle.ends_at.map(|at| at.to_string()),
+            start_time: bundle.started_at.map(seconds),
+            end_time: bundle.ends_at.map(seconds),
         }
     }
 }
@@ -210,6 +210,11 @@ fn thousandths(number: i64) -> Box<RawValue> {
     RawValue::from_string(text.to_owned()).expect("decimal digits are a JSON number")
 }
 
+/// A time in whole seconds: strict receivers know no parts of one here.
+fn seconds(at: Timestamp) -> String {
+    Timestamp::from_ms(at.ms().div_euclid(1_000) * 1_000).to_string()
+}
+
 /// Major units, as all callbacks have them, digit by digit.
 fn major(money: Money) -> Box<RawValue> {
     RawValue::from_string(money.in_major()).expect("decimal digits are a JSON number")
@@ -217,7 +222,7 @@ fn major(money: Money) -> Box<RawValue> {
 
 #[cfg(test)]
 mod tests {
-    use domain::{Currency, Iccid, Timestamp, event};
+    use domain::{Currency, Iccid, event};
 
     use super::*;
 
