@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use clap::{Args, Parser, Subcommand};
 
-use crate::commands::{catalogue, jobs, key, org, stock, user, verify};
+use crate::commands::{catalogue, jobs, key, org, stock, usage, user, verify};
 use crate::config::{Config, Flags};
 use crate::{config, demo, doctor, logs, serve};
 
@@ -67,6 +67,9 @@ enum Command {
     /// Bring in eSIM profiles, or count the free ones.
     #[command(subcommand)]
     Stock(stock::Command),
+    /// Bring in what networks recorded.
+    #[command(subcommand)]
+    Usage(usage::Command),
     /// List work that was given up, and try it again.
     #[command(subcommand)]
     Jobs(jobs::Command),
@@ -121,6 +124,7 @@ async fn run(cli: Cli) -> Result<ExitCode, String> {
         Command::User(command) => user::run(command, &config, json).await?,
         Command::Catalogue(command) => return catalogue::run(command, &config, json).await,
         Command::Stock(command) => return stock::run(command, &config, json).await,
+        Command::Usage(command) => return usage::run(command, &config, json).await,
         Command::Jobs(command) => jobs::run(command, &config, json).await?,
         Command::Verify => return verify::run(&config, json).await,
         Command::Doctor => return Ok(doctor::run(&config, json).await),

@@ -69,6 +69,7 @@ mod stock_cli;
 mod strangers;
 mod terms;
 mod tls;
+mod usage_cli;
 
 /// Makes a module per database out of one list. A test that is written and not listed is dead code,
 /// and dead code is an error.
