@@ -52,7 +52,8 @@ async fn traveller(world: &World) -> (Org, String, Timestamp) {
 }
 
 fn rows(numbers: std::ops::Range<usize>, iccid: &str, at: Timestamp) -> String {
-    numbers.map(|n| format!("r-{n},{iccid},{at},1000\n")).collect()
+    let row = |n: usize| format!("r-{n},{iccid},{at},1000\n");
+    numbers.map(row).collect()
 }
 
 fn event(id: &str, iccid: &str, at: Timestamp) -> String {

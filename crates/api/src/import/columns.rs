@@ -17,8 +17,8 @@ pub(super) struct Lines<R, const N: usize> {
 pub(super) type Numbered<const N: usize> = (usize, Result<[String; N], &'static str>);
 
 impl<R: Read, const N: usize> Lines<R, N> {
-    /// Reads the header line, or says what is wrong with it. The first so many of the wanted columns
-    /// cannot be left out.
+    /// Reads the header line, or says what is wrong with it. The first so many of the wanted
+    /// columns cannot be left out.
     pub(super) fn open(source: R, wanted: [&str; N], needed: usize) -> Result<Self, String> {
         let unreadable = |error: io::Error| error.to_string();
         let mut table = Table::new(source).map_err(unreadable)?;

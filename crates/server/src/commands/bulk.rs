@@ -1,5 +1,5 @@
-//! Long files that are brought in step by step: where they come from, how far they are, what was not
-//! taken, and how it ended.
+//! Long files that are brought in step by step: where they come from, how far they are, what was
+//! not taken, and how it ended.
 
 mod progress;
 mod rejected;

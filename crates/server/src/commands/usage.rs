@@ -24,7 +24,8 @@ pub(crate) enum Command {
     /// Bring in records of networks. Records that are in already do no harm.
     Import {
         /// CSV with the columns id, iccid, time and bytes, and as wanted country, network and
-        /// source; or CloudEvents as JSON, one on each line or all in one list; - for standard input.
+        /// source; or CloudEvents as JSON, one on each line or all in one list; - for standard
+        /// input.
         #[arg(required = true, value_name = "FILE")]
         files: Vec<PathBuf>,
         /// Who made the records that do not say it themselves [default for CSV: the file's name].
