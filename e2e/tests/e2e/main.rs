@@ -63,6 +63,7 @@ mod revoke;
 mod routes;
 mod sealed;
 mod shop;
+mod simulate;
 mod slow;
 mod stock;
 mod stock_cli;
