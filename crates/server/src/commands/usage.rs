@@ -95,6 +95,8 @@ impl Import {
                 break;
             }
             let judged = chunk.take(app).await;
+            // A service beside us may remember eSIMs as they were.
+            app.tell_nodes().await.map_err(|error| outcome.tally.broken_off(&error))?;
             for one in judged.map_err(|error| outcome.tally.broken_off(&error))? {
                 self.count(&one, [&mut own, &mut outcome.tally])?;
             }
