@@ -367,19 +367,19 @@ impl App {
         let mut free = Vec::new();
         let mut delivered = Vec::new();
         for outcome in done {
-            let (seq, lane) = (outcome.ready.seq, outcome.ready.lane.clone());
+            let Ready { seq, lane, attempts, .. } = outcome.ready.clone();
             match outcome.next() {
                 Next::Delivered => {
                     delivered.push(seq);
                     free.push(lane);
                 }
                 Next::After(delay) => {
-                    deliveries::failed(tx, org, seq, None)?;
+                    deliveries::failed(tx, org, (seq, attempts), None)?;
                     let owned = (org, self.work().incarnation());
                     lanes::give_back(tx, owned, &[lane], clock.plus(delay))?;
                 }
                 Next::Dead | Next::Gone => {
-                    deliveries::failed(tx, org, seq, Some(act.at))?;
+                    deliveries::failed(tx, org, (seq, attempts), Some(act.at))?;
                     free.push(lane);
                 }
             }
