@@ -436,10 +436,12 @@ fn judge(
         tracing::warn!(organisation = %organisation.id, why, "callbacks are switched off");
         act.note(tx, Some(organisation.id), organisation.id, why)?;
     }
-    if organisation.endpoint != was {
-        organisations::put_endpoint(tx, organisation.id, &organisation.endpoint)?;
+    match &organisation.settings.callback_url {
+        Some(url) if organisation.endpoint != was => {
+            organisations::judge(tx, (organisation.id, url), &organisation.endpoint)
+        }
+        _ => Ok(()),
     }
-    Ok(())
 }
 
 fn attempt(outcome: &Outcome, offset: i64) -> Attempt {
