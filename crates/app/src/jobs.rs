@@ -395,12 +395,22 @@ impl App {
 
     /// Waits until no work of an organisation is in flight anywhere.
     pub(crate) async fn wait_for_flight(&self, org: OrgId) -> Result<(), StoreError> {
+        self.wait_for_none(move |tx| Ok(jobs::in_flight(tx, org)? + lanes::in_flight(tx, org)?))
+            .await
+    }
+
+    /// Waits until none of its callbacks is.
+    pub(crate) async fn wait_for_callbacks(&self, org: OrgId) -> Result<(), StoreError> {
+        self.wait_for_none(move |tx| lanes::in_flight(tx, org)).await
+    }
+
+    async fn wait_for_none(
+        &self,
+        flying: impl Fn(&mut Tx<'_>) -> Result<i64, StoreError> + Send + Clone + 'static,
+    ) -> Result<(), StoreError> {
         for _ in 0..600 {
             let settled = self.work().settled.notified();
-            let flying = move |tx: &mut Tx<'_>| {
-                Ok::<_, StoreError>(jobs::in_flight(tx, org)? + lanes::in_flight(tx, org)?)
-            };
-            if self.store().read(flying).await? == 0 {
+            if self.store().read(flying.clone()).await? == 0 {
                 return Ok(());
             }
             tokio::select! {

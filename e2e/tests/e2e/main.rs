@@ -63,12 +63,14 @@ mod revoke;
 mod routes;
 mod sealed;
 mod shop;
+mod simulate;
 mod slow;
 mod stock;
 mod stock_cli;
 mod strangers;
 mod terms;
 mod tls;
+mod usage_cli;
 
 /// Makes a module per database out of one list. A test that is written and not listed is dead code,
 /// and dead code is an error.
