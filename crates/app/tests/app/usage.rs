@@ -88,7 +88,7 @@ impl Usage {
         usage.world.wait(given).expect("it is given");
         for _ in 0..3 + usage.dice.below(3) {
             usage.buy(None);
-            usage.buy(usage.some_esim());
+            usage.buy(Some(usage.some_esim()));
         }
         usage
     }
@@ -103,7 +103,7 @@ impl Usage {
             let crash = self.dice.one_in(4).then(|| self.dice.crash());
             match self.dice.below(16) {
                 0..=6 => self.records(crash),
-                7 => self.buy(self.some_esim()),
+                7 => self.buy(Some(self.some_esim())),
                 8 | 9 => self.world.receiver.be(*self.dice.pick(&MOODS)),
                 10 => self.pause(self.dice.one_in(2)),
                 _ => {
@@ -115,14 +115,15 @@ impl Usage {
         }
     }
 
-    fn some_esim(&self) -> Option<Iccid> {
-        let own: Vec<_> = self.model.esims.keys().cloned().collect();
-        Some(self.dice.pick(&own).clone())
+    fn some_esim(&self) -> Iccid {
+        let own: Vec<_> = self.model.esims.keys().collect();
+        let some: &&Iccid = self.dice.pick(&own);
+        (*some).clone()
     }
 
     /// Buys a bundle onto an eSIM, or onto a new one.
     fn buy(&mut self, iccid: Option<Iccid>) {
-        let ware: &Ware = *self.dice.pick(&[&WARES[0], &WARES[4]]);
+        let ware: &'static Ware = if self.dice.one_in(2) { &WARES[0] } else { &WARES[4] };
         let line = Line {
             bundle: ware.name.to_owned(),
             quantity: 1,
@@ -144,7 +145,7 @@ impl Usage {
     }
 
     fn record(&mut self, now: Timestamp) -> NewRecord {
-        let iccid = self.some_esim().expect("there are some");
+        let iccid = self.some_esim();
         let is_nobodys = self.dice.one_in(12);
         let stranger = || demo::stock(STOCK.iter().sum()).pop().expect("stock").iccid;
         let late = *self.dice.pick(&[0, 0, 0, 60, 3_600, DAY, 8 * DAY, -200, -301]);
@@ -168,7 +169,7 @@ impl Usage {
     fn records(&mut self, crash: Option<Crash>) {
         let now = self.world.clock();
         let mut batch = Vec::new();
-        for _ in 0..1 + self.dice.below(9) {
+        for _ in 0..=self.dice.below(9) {
             if !self.known.is_empty() && self.dice.below(10) < 3 {
                 batch.push(self.dice.pick(&self.known).clone());
             }
