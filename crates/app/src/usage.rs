@@ -182,8 +182,8 @@ impl App {
             let Some(loaded) = esims.get_mut(&record.iccid) else { continue };
             touched.insert(&record.iccid);
             sums.add(&kept);
-            let all = (&organisation, clock);
-            self.take_record(tx, all, (loaded, catalogue), (record, kept), ids)?;
+            let told = (record, kept, catalogue);
+            self.take_record(tx, (&organisation, loaded), told, (clock, ids))?;
         }
         for (iccid, loaded) in esims {
             if touched.contains(&iccid) {
@@ -197,10 +197,9 @@ impl App {
     fn take_record(
         &self,
         tx: &mut Tx<'_>,
-        (organisation, clock): (&Organisation, Timestamp),
-        (loaded, catalogue): (&mut Loaded, &Catalogue),
-        (record, mut kept): (&NewRecord, Record),
-        ids: &mut Ids,
+        (organisation, loaded): (&Organisation, &mut Loaded),
+        (record, mut kept, catalogue): (&NewRecord, Record, &Catalogue),
+        (clock, ids): (Timestamp, &mut Ids),
     ) -> Result<(), StoreError> {
         let at = (record.at, ids);
         match &record.told {
