@@ -111,9 +111,9 @@ const AGAIN: &str = "UPDATE deliveries SET state = 'waiting', tries = 0, done_at
 const DELAYS: &str = "SELECT made_at, done_at, state FROM deliveries WHERE org_id = $1 \
      AND done_at IS NOT NULL ORDER BY done_at DESC LIMIT $2";
 const COUNT_DEAD: &str = "SELECT COUNT(*) FROM (SELECT seq FROM deliveries \
-     WHERE org_id = $1 AND state = 'dead' LIMIT $2) AS some";
+     WHERE org_id = $1 AND state = 'dead' LIMIT $2) AS counted";
 const COUNT_WAITING: &str = "SELECT COUNT(*) FROM (SELECT seq FROM deliveries \
-     WHERE org_id = $1 AND state = 'waiting' LIMIT $2) AS some";
+     WHERE org_id = $1 AND state = 'waiting' LIMIT $2) AS counted";
 const AT: &str = "SELECT at FROM events WHERE org_id = $1 AND seq = $2";
 const LAST: &str = "SELECT MAX(seq) FROM events WHERE org_id = $1";
 const HAS_OLD: &str = "SELECT seq FROM deliveries WHERE org_id = $1 AND done_at < $2 LIMIT 1";

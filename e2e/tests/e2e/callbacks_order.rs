@@ -9,7 +9,7 @@ use crate::callbacks::{deliveries, delivery, listen, many, remaining_of, report,
 use crate::desk::consume;
 use crate::harness::{Home, Org, Reaction, Receiver, World, wait};
 use crate::money::{advance, settle};
-use crate::shop::{FR, PLENTY, PT, credit, hold, now, open, reseller};
+use crate::shop::{PLENTY, credit, hold, now, open, reseller};
 
 crate::on_both! {
     a_failing_event_holds_back_its_own_esim_only,
@@ -33,8 +33,6 @@ async fn a_failing_event_holds_back_its_own_esim_only(home: Home) {
     let bad = iccids[1].clone();
     // The second event of the second eSIM is not taken.
     let poison = format!("\"remainingQuantity\":{}", GB - 2_000);
-    receiver.refuse(&[&format!("{bad}\",\"alertType\":\"Utilisation\""), "never"]);
-    receiver.refuse(&[]);
     let at = now(&world, &org).await;
     report(&world, &[used("first", &bad, at, 1_000)]).await;
     settle(&world, &org).await;
@@ -208,5 +206,4 @@ async fn settle_sends_everything_and_hold_lets_it_wait(home: Home) {
     hold(&world, &org, false).await;
     let calls = receiver.wait_for(5).await;
     assert_eq!(remaining_of(&calls, &iccids[1]), steps(2));
-    let _unused = (PT, FR);
 }

@@ -5,11 +5,11 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use crate::callbacks::{deliveries, delivery, health, listen, of_sandbox, replay, told};
-use crate::desk::{consume, text};
+use crate::desk::{consume, esim_with, text};
 use crate::harness::{Home, Org, Reaction, Receiver, World, wait};
 use crate::life_bundles::{DAY, time};
 use crate::money::{advance, events, settle};
-use crate::shop::{now, open};
+use crate::shop::{PT_MORE, now, open};
 
 crate::on_both! {
     there_are_eight_attempts_and_then_none,
@@ -106,7 +106,10 @@ async fn a_receiver_that_asks_for_time_gets_it(home: Home) {
     advance(&world, &org, 1_803).await;
     assert!((6_400..=7_203).contains(&due().await));
     advance(&world, &org, 7_203).await;
-    assert_eq!((receiver.count(), only(&world, &org).await["state"].clone()), (5, json!("delivered")));
+    assert_eq!(
+        (receiver.count(), only(&world, &org).await["state"].clone()),
+        (5, json!("delivered"))
+    );
 }
 
 async fn what_is_dead_can_be_sent_again(home: Home) {
@@ -144,7 +147,10 @@ async fn what_is_dead_can_be_sent_again(home: Home) {
     assert_eq!(deliveries(&world, &org, "?state=dead").await, [] as [Value; 0]);
     assert_eq!(replay(&world, &org, &json!({"dead": true})).await, 0);
     let told = health(&world, &org).await;
-    assert_eq!((&told["state"], &told["dead"], &told["waiting"]), (&json!("well"), &json!(0), &json!(0)));
+    assert_eq!(
+        (&told["state"], &told["dead"], &told["waiting"]),
+        (&json!("well"), &json!(0), &json!(0))
+    );
 }
 
 async fn a_window_of_time_can_be_sent_again(home: Home) {
@@ -159,9 +165,7 @@ async fn a_window_of_time_can_be_sent_again(home: Home) {
     }
     settle(&world, &org).await;
     assert_eq!(receiver.count(), 5);
-    let window = |from: usize, to: usize| {
-        json!({"from": times[from].to_string(), "to": times[to].to_string()})
-    };
+    let window = |from: usize, to: usize| json!({"from": times[from].to_string(), "to": times[to].to_string()});
     assert_eq!(replay(&world, &org, &window(1, 4)).await, 3);
     settle(&world, &org).await;
     let left: Vec<_> = receiver.calls()[5..].iter().map(crate::harness::Call::remaining).collect();
@@ -186,7 +190,10 @@ async fn a_window_of_time_can_be_sent_again(home: Home) {
     let unknown = world.order("POST", &path, &json!({"cursor": "99999999"})).await;
     unknown.refused(404, "unknown-delivery");
     let elsewhere = "/organisations/00000000-0000-4000-8000-000000000000/deliveries/replay";
-    world.order("POST", elsewhere, &json!({"dead": true})).await.refused(404, "unknown-organisation");
+    world
+        .order("POST", elsewhere, &json!({"dead": true}))
+        .await
+        .refused(404, "unknown-organisation");
     settle(&world, &org).await;
     assert_eq!(receiver.count(), 8);
 }
@@ -235,10 +242,11 @@ async fn a_receiver_that_is_gone_is_left_alone(home: Home) {
 async fn five_days_of_failure_switch_off(home: Home) {
     let world = open(home, 5).await;
     let receiver = Receiver::that(Reaction::Status(500)).await;
-    let (org, iccids) = told(&world, &receiver, 1).await;
+    let (org, _) = told(&world, &receiver, 1).await;
+    let iccid = esim_with(&world, &org, PT_MORE).await;
     let state = async || text(&health(&world, &org).await["state"]);
     let fail = async || {
-        consume(&world, &org, &iccids[0], 1_000).await;
+        consume(&world, &org, &iccid, 1_000).await;
         settle(&world, &org).await;
     };
     fail().await;
@@ -277,7 +285,8 @@ async fn callbacks_can_be_paused(home: Home) {
     let receiver = Receiver::start().await;
     let (org, iccids) = told(&world, &receiver, 1).await;
     let path = format!("/organisations/{}/callbacks/pause", org.id);
-    let pause = async |on: bool| world.order("POST", &path, &json!({ "on": on })).await.json_of(200);
+    let pause =
+        async |on: bool| world.order("POST", &path, &json!({ "on": on })).await.json_of(200);
     assert_eq!(pause(true).await["state"], "paused");
     for _ in 0..2 {
         consume(&world, &org, &iccids[0], 1_000).await;
@@ -289,10 +298,14 @@ async fn callbacks_can_be_paused(home: Home) {
     // Setting the address does not go over the operator's head.
     listen(&world, &org, &receiver).await;
     settle(&world, &org).await;
-    assert_eq!((receiver.count(), text(&health(&world, &org).await["state"])), (0, "paused".into()));
+    assert_eq!(
+        (receiver.count(), text(&health(&world, &org).await["state"])),
+        (0, "paused".into())
+    );
     assert_eq!(pause(false).await["state"], "well");
     assert_eq!(receiver.wait_for(2).await.len(), 2);
-    for (body, code) in [(json!({}), "missing-parameter"), (json!({"on": "no"}), "malformed-body")] {
+    for (body, code) in [(json!({}), "missing-parameter"), (json!({"on": "no"}), "malformed-body")]
+    {
         let refusal = world.order("POST", &path, &body).await;
         assert_eq!((refusal.status, refusal.header("x-error-code")), (400, Some(code)), "{body}");
     }

@@ -1,7 +1,7 @@
 //! The two forms of events, as JSON.
 
-use domain::{Money, Timestamp};
 use domain::event::{Event, Forms, InUse};
+use domain::{Money, Timestamp};
 use serde::Serialize;
 use serde_json::json;
 use serde_json::value::RawValue;

@@ -35,7 +35,7 @@ pub(crate) enum Reaction {
     LateStatus(Duration, u16),
     /// Never answers.
     Silent,
-    /// Answers, but only a byte every 100 ms.
+    /// Answers, but only a byte every 100 ms, and with a long head.
     Drip,
     /// Answers with a body that has no end.
     Endless,
@@ -244,8 +244,7 @@ async fn read(
         let Some((name, value)) = line.split_once(':') else { break };
         headers.push((name.to_lowercase(), value.trim().to_owned()));
     }
-    let mut call =
-        Call { method, path, headers, body: Vec::new(), at: state.rt.now(), connection };
+    let mut call = Call { method, path, headers, body: Vec::new(), at: state.rt.now(), connection };
     let length = call.header("content-length").and_then(|text| text.parse().ok()).unwrap_or(0);
     call.body = vec![0; length];
     stream.read_exact(&mut call.body).await?;
@@ -280,7 +279,8 @@ async fn react(
             return Ok(false);
         }
         Reaction::Drip => {
-            for byte in plain(200, "X-Slow: so\r\n", &"x".repeat(200)).bytes() {
+            let header = format!("X-Slow: {}\r\n", "so ".repeat(100));
+            for byte in plain(200, &header, "as told").bytes() {
                 stream.write_all(&[byte]).await?;
                 state.rt.sleep(Duration::from_millis(100)).await;
             }
