@@ -49,6 +49,16 @@ where
     })
 }
 
+/// Starts a time; what is returned waits for the rest of it.
+pub(crate) fn pause_for(time: Duration) -> impl FnOnce() {
+    let rt = Rt::real();
+    move || {
+        let left = time.saturating_sub(rt.monotonic());
+        #[expect(clippy::disallowed_methods, reason = "a bench waits in real time")]
+        std::thread::sleep(left);
+    }
+}
+
 /// A runtime with a thread for each of the two cores.
 pub(crate) fn runtime() -> Runtime {
     tokio::runtime::Builder::new_multi_thread()

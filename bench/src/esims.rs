@@ -4,7 +4,6 @@
 
 mod codes;
 mod script;
-mod world;
 
 use std::path::Path;
 use std::sync::Arc;
@@ -13,10 +12,10 @@ use std::time::Duration;
 use tokio::runtime::Runtime;
 
 use self::script::{Loop, Scripts};
-use self::world::{BUNDLE, FIRST, World};
 use crate::client::{self, Connection, get, post};
 use crate::harness::{Bar, By, Case, Outcome, ROUNDS_MIN, Sample, run as measure};
 use crate::peer::Peer;
+use crate::world::{BUNDLE, FIRST, World};
 
 const ROUND: Duration = Duration::from_secs(3);
 const ESIMS: usize = 1_000_000;

@@ -4,6 +4,7 @@
 #![expect(clippy::print_stdout, reason = "the result of a bench is what it prints")]
 
 mod bare;
+mod callbacks;
 mod callers;
 mod client;
 mod commerce;
@@ -12,6 +13,7 @@ mod harness;
 mod ledger;
 mod peer;
 mod store;
+mod world;
 
 use std::process::ExitCode;
 
@@ -20,11 +22,12 @@ use harness::Outcome;
 type Bench = fn() -> Vec<Outcome>;
 
 /// Every bench by its name.
-const BENCHES: [(&str, Bench); 4] = [
+const BENCHES: [(&str, Bench); 5] = [
     ("store", store::run),
     ("ledger", ledger::run),
     ("commerce", commerce::run),
     ("esims", esims::run),
+    ("callbacks", callbacks::run),
 ];
 
 fn main() -> ExitCode {

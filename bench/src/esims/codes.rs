@@ -6,10 +6,10 @@ use std::path::Path;
 use std::process::Command;
 use std::time::Duration;
 
-use super::world::{BUNDLE, World};
 use crate::commerce::memory::high_water;
 use crate::harness::{Bar, By, Case, Outcome, ROUNDS_MIN, run as measure, single, timed};
 use crate::peer::Peer;
+use crate::world::{BUNDLE, World};
 
 const SAMPLE: u32 = 1_000;
 const OURS_A_ROUND: usize = 5_000;

@@ -8,9 +8,9 @@ use std::time::Duration;
 
 use rusqlite::{Connection, named_params};
 
-use super::world::BUNDLE;
 use crate::bare;
 use crate::harness::{Sample, timed};
+use crate::world::BUNDLE;
 
 const HEAD: &str = "SELECT event_seq AS event, test_credit_expires_at, clock_offset_ms, held_at, \
      ledger_seq, ledger_hash, balance, held, test_credit, card, sales, refunds, breakage, \

@@ -1,11 +1,14 @@
-//! Files that an operator brings, as CSV or JSON: a catalogue, stock. Reads them and names every
-//! fault with its place; whether what they say makes sense is decided further in.
+//! Files that an operator brings, as CSV or JSON: a catalogue, stock, usage. Reads them and names
+//! every fault with its place; whether what they say makes sense is decided further in.
 
 mod catalogue_csv;
 mod catalogue_json;
+mod columns;
 mod rows;
 pub mod stock;
 mod table;
+pub mod usage;
+mod values;
 
 use app::catalogue::{Counts, Draft, Fault, Placed, Report};
 use domain::limits;

@@ -148,9 +148,16 @@ impl App {
                 Ok::<_, StoreError>((epochs::read(tx, Epoch::Access)?, catalogue))
             })
             .await?;
-        self.access().confirm(access, asked_at);
+        if self.access().confirm(access, asked_at) {
+            self.store().written_elsewhere();
+        }
         self.shelf().heard(catalogue);
         Ok(())
+    }
+
+    /// Lets the nodes know that a command has written what they may remember.
+    pub async fn tell_nodes(&self) -> Result<(), StoreError> {
+        self.store().write(OrgId::HOUSE, |tx| epochs::bump(tx, Epoch::Access)).await
     }
 
     /// Keeps asking, for as long as the service runs.
@@ -260,18 +267,21 @@ impl Cache {
         self.lock().confirmed_at = None;
     }
 
-    fn confirm(&self, epoch: i64, asked_at: Duration) {
+    /// Says whether something has changed.
+    fn confirm(&self, epoch: i64, asked_at: Duration) -> bool {
         let mut remembered = self.lock();
         // Epochs only grow: an answer that was overtaken says nothing new.
         if epoch < remembered.epoch {
-            return;
+            return false;
         }
-        if remembered.epoch != epoch {
+        let has_changed = remembered.epoch != epoch;
+        if has_changed {
             remembered.grants.clear();
             remembered.wrong.clear();
             remembered.epoch = epoch;
         }
         remembered.confirmed_at = Some(asked_at);
+        has_changed
     }
 
     fn lock(&self) -> MutexGuard<'_, Remembered> {

@@ -350,7 +350,7 @@ impl App {
         for done in 0..limits::ADVANCE_ITEMS_MAX {
             if left > 0 {
                 // What is under way ends before the clock moves on, and may be due again by then.
-                self.wait_for_flight(org).await?;
+                self.wait_for_callbacks(org).await?;
             }
             let Some((next, moved)) = self.claim_within(org, left).await? else {
                 return Ok((done, left));
@@ -404,12 +404,22 @@ impl App {
 
     /// Waits until no work of an organisation is in flight anywhere.
     pub(crate) async fn wait_for_flight(&self, org: OrgId) -> Result<(), StoreError> {
+        self.wait_for_none(move |tx| Ok(jobs::in_flight(tx, org)? + lanes::in_flight(tx, org)?))
+            .await
+    }
+
+    /// Waits until none of its callbacks is.
+    pub(crate) async fn wait_for_callbacks(&self, org: OrgId) -> Result<(), StoreError> {
+        self.wait_for_none(move |tx| lanes::in_flight(tx, org)).await
+    }
+
+    async fn wait_for_none(
+        &self,
+        flying: impl Fn(&mut Tx<'_>) -> Result<i64, StoreError> + Send + Clone + 'static,
+    ) -> Result<(), StoreError> {
         for _ in 0..600 {
             let settled = self.work().settled.notified();
-            let flying = move |tx: &mut Tx<'_>| {
-                Ok::<_, StoreError>(jobs::in_flight(tx, org)? + lanes::in_flight(tx, org)?)
-            };
-            if self.store().read(flying).await? == 0 {
+            if self.store().read(flying.clone()).await? == 0 {
                 return Ok(());
             }
             tokio::select! {

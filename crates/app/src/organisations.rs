@@ -179,9 +179,7 @@ impl App {
                 if change.callback_url.is_some() {
                     app.check_receiver(&organisation)?;
                     // Whoever says where callbacks go wants them to go there.
-                    let paused_at = organisation.endpoint.paused_at;
-                    let endpoint = Endpoint { paused_at, ..Endpoint::default() };
-                    organisations::put_endpoint(tx, id, &endpoint)?;
+                    organisations::switch_on(tx, id)?;
                 }
                 if organisation.profile.name.is_empty() {
                     return Err(Error::Field { field: "name", why: "must not be empty" });

@@ -5,9 +5,9 @@ use std::process::ExitCode;
 
 use clap::{Args, Parser, Subcommand};
 
-use crate::commands::{catalogue, jobs, key, org, stock, user, verify};
+use crate::commands::{catalogue, jobs, key, org, stock, usage, user, verify};
 use crate::config::{Config, Flags};
-use crate::{config, demo, doctor, logs, serve};
+use crate::{config, demo, doctor, logs, serve, simulate};
 
 /// Tern: eSIM provisioning that you host yourself.
 #[derive(Parser)]
@@ -67,9 +67,14 @@ enum Command {
     /// Bring in eSIM profiles, or count the free ones.
     #[command(subcommand)]
     Stock(stock::Command),
+    /// Bring in what networks recorded.
+    #[command(subcommand)]
+    Usage(usage::Command),
     /// List work that was given up, and try it again.
     #[command(subcommand)]
     Jobs(jobs::Command),
+    /// Play travellers against a service that runs, and show what comes of it.
+    Simulate(simulate::Args),
     /// Add everything up again: ledger chains, sums, balances. Changes nothing.
     Verify,
     /// Say what is wrong with this set-up and how to mend it. Changes nothing.
@@ -121,7 +126,9 @@ async fn run(cli: Cli) -> Result<ExitCode, String> {
         Command::User(command) => user::run(command, &config, json).await?,
         Command::Catalogue(command) => return catalogue::run(command, &config, json).await,
         Command::Stock(command) => return stock::run(command, &config, json).await,
+        Command::Usage(command) => return usage::run(command, &config, json).await,
         Command::Jobs(command) => jobs::run(command, &config, json).await?,
+        Command::Simulate(args) => simulate::command(args, json).await?,
         Command::Verify => return verify::run(&config, json).await,
         Command::Doctor => return Ok(doctor::run(&config, json).await),
     }

@@ -1,11 +1,13 @@
 //! Sub-commands that act on the database directly. They use the same use-cases as the operator's
 //! API, so the same rules hold and the audit log knows.
 
+mod bulk;
 pub(crate) mod catalogue;
 pub(crate) mod jobs;
 pub(crate) mod key;
 pub(crate) mod org;
 pub(crate) mod stock;
+pub(crate) mod usage;
 pub(crate) mod user;
 pub(crate) mod verify;
 

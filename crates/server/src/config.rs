@@ -145,8 +145,8 @@ pub(crate) fn environment() -> impl Iterator<Item = (String, String)> {
         .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
 }
 
-/// A text of the environment as the kind of value a setting has; what is no such value stays a text,
-/// and is named as wrong later.
+/// A text of the environment as the kind of value a setting has; what is no such value stays a
+/// text, and is named as wrong later.
 fn read_as(known: &toml::Value, text: &str) -> toml::Value {
     match known {
         toml::Value::Array(_) => list(text),

@@ -8,6 +8,7 @@ use serde_json::json;
 use crate::config::{Config, LogFormat, LogLevel};
 use crate::output::Ink;
 use crate::serve::Service;
+use crate::simulate::{self, View};
 use crate::{logs, opened, output};
 
 /// Runs the demo on the embedded database of the data folder, whatever else is set.
@@ -37,14 +38,25 @@ pub(crate) async fn run(config: &Config, as_json: bool) -> Result<(), String> {
         open_metrics: true,
         ..Settings::default()
     };
+    let rt = app.rt().clone();
     let service = Service::build(app, settings, &config).await?;
     let address = service.address();
     if as_json {
         output::json(&facts(&demo, &address));
     } else {
         greet(&demo, &address, &config.data.display().to_string());
+        let options = simulate::Options::of_demo(&address, demo.operator_key.expose());
+        rt.task(travel(options));
     }
     service.until_signal().await
+}
+
+/// Somebody travels, so that there is something to see. The demo goes on if nobody can.
+async fn travel(options: simulate::Options) {
+    let for_ever = std::future::pending();
+    if let Err(why) = simulate::run(&options, View::Nothing, for_ever).await {
+        tracing::warn!(why, "the simulated travellers stay at home");
+    }
 }
 
 /// What a program needs to go on. What is empty belongs to parts that do not exist yet.
@@ -80,6 +92,7 @@ fn greet(demo: &Demo, address: &str, data: &str) {
     fact("Reference", &format!("{address}/docs"));
     fact("Health", &format!("{address}/readyz   {address}/metrics"));
     fact("Data", data);
+    fact("Travellers", "five simulated ones live in a second organisation, Simulated Travellers");
     title("Keys");
     fact("API key", key);
     fact("Operator key", operator);

@@ -10,6 +10,7 @@ mod logs;
 mod opened;
 mod output;
 mod serve;
+mod simulate;
 mod tls;
 
 pub use config::Config;

@@ -69,6 +69,11 @@ impl Ink {
         Self(std::io::stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none())
     }
 
+    #[cfg(test)]
+    pub(crate) fn plain() -> Self {
+        Self(false)
+    }
+
     pub(crate) fn bold(self, text: &str) -> String {
         self.paint("1", text)
     }

@@ -79,7 +79,8 @@ const READY: &str = "SELECT d.seq, d.lane, d.form, d.body, e.data, d.attempts, d
 const DELIVERED: &str = "UPDATE deliveries SET state = 'delivered', attempts = attempts + 1, \
      tries = tries + 1, done_at = $2 WHERE org_id = $1 AND state = 'waiting' AND seq IN ({list})";
 const FAILED: &str = "UPDATE deliveries SET state = $3, attempts = attempts + 1, \
-     tries = tries + 1, done_at = $4 WHERE org_id = $1 AND seq = $2 AND state = 'waiting'";
+     tries = tries + 1, done_at = $4 \
+     WHERE org_id = $1 AND seq = $2 AND state = 'waiting' AND attempts = $5";
 const GIVE_UP_LANES: &str = "UPDATE deliveries SET state = 'dead', done_at = $2 \
      WHERE org_id = $1 AND state = 'waiting' AND lane IN ({list})";
 const ATTEMPT: &str = "INSERT INTO attempts (org_id, seq, n, at, status, took_ms, answer) \
@@ -160,15 +161,16 @@ pub fn delivered(
     tx.later_in(DELIVERED, args![org, now], &values(seqs))
 }
 
-/// Notes that an attempt failed; with a moment it was the last one.
+/// Notes that an attempt failed that followed so many; with a moment it was the last one. Told
+/// twice, it counts once.
 pub fn failed(
     tx: &mut Tx<'_>,
     org: OrgId,
-    seq: i64,
+    (seq, attempts): (i64, i64),
     dead_at: Option<Timestamp>,
 ) -> Result<(), StoreError> {
     let state = if dead_at.is_some() { State::Dead } else { State::Waiting };
-    tx.later(FAILED, args![org, seq, state.name(), dead_at])
+    tx.later(FAILED, args![org, seq, state.name(), dead_at, attempts])
 }
 
 /// Gives up everything that waits in these lanes.

@@ -59,7 +59,8 @@ const LOCK: &str = "SELECT event_seq, test_credit_expires_at, clock_offset_ms, h
      WHERE org_id = $1 {for update}";
 const FIND: &str = "SELECT event_seq, test_credit_expires_at, clock_offset_ms, held_at, \
      ledger_seq, ledger_hash, balance, held, test_credit, card, sales, refunds, breakage, \
-     operator_credit, order_seq, test_credit_since, esims, short_told FROM org_heads WHERE org_id = $1";
+     operator_credit, order_seq, test_credit_since, esims, short_told FROM org_heads \
+     WHERE org_id = $1";
 const PAGE: &str = "SELECT event_seq, test_credit_expires_at, clock_offset_ms, held_at, \
      ledger_seq, ledger_hash, balance, held, test_credit, card, sales, refunds, breakage, \
      operator_credit, order_seq, test_credit_since, esims, short_told, org_id FROM org_heads \

@@ -36,8 +36,11 @@ const UPDATE: &str = "UPDATE organisations SET name = $2, tax_liable = $3, addr1
      topup_minimum = $20, topup_daily_maximum = $21, auto_topup_threshold = $22, \
      auto_topup_amount = $23, price_list = $24, refund_days = $25, billing = $26, \
      usage_steps = $27, callback_events = $28, low_balance = $29 WHERE id = $1";
-const PUT_ENDPOINT: &str = "UPDATE organisations SET callbacks_paused_at = $2, \
-     callbacks_failing_since = $3, callbacks_off_at = $4, callbacks_off_why = $5 WHERE id = $1";
+const PAUSE: &str = "UPDATE organisations SET callbacks_paused_at = $2 WHERE id = $1";
+const SWITCH_ON: &str = "UPDATE organisations SET callbacks_failing_since = NULL, \
+     callbacks_off_at = NULL, callbacks_off_why = '' WHERE id = $1";
+const JUDGE: &str = "UPDATE organisations SET callbacks_failing_since = $3, \
+     callbacks_off_at = $4, callbacks_off_why = $5 WHERE id = $1 AND callback_url = $2";
 const KNOWN_AS: &str = "SELECT id FROM organisations WHERE known_as = $1 AND replaced_at IS NULL";
 const IDS: &str = "SELECT id FROM organisations WHERE id > $1 ORDER BY id LIMIT $2";
 const REPLACE: &str = "UPDATE organisations SET replaced_at = $2 WHERE id = $1";
@@ -47,10 +50,25 @@ pub fn find(tx: &mut Tx<'_>, id: OrgId) -> Result<Option<Organisation>, StoreErr
     tx.maybe(FIND, args![id])?.map(|row| organisation(&row)).transpose()
 }
 
-/// Writes how the endpoint of an organisation does.
-pub fn put_endpoint(tx: &mut Tx<'_>, org: OrgId, endpoint: &Endpoint) -> Result<(), StoreError> {
-    let Endpoint { paused_at, failing_since, off_at, off_why } = endpoint;
-    tx.later(PUT_ENDPOINT, args![org, *paused_at, *failing_since, *off_at, off_why])
+/// Lets the callbacks of an organisation wait, or go on.
+pub fn pause(tx: &mut Tx<'_>, org: OrgId, at: Option<Timestamp>) -> Result<(), StoreError> {
+    tx.later(PAUSE, args![org, at])
+}
+
+/// Forgets that the endpoint of an organisation ever failed.
+pub fn switch_on(tx: &mut Tx<'_>, org: OrgId) -> Result<(), StoreError> {
+    tx.later(SWITCH_ON, args![org])
+}
+
+/// Writes how an endpoint does, unless it is another one by now: whoever changes the address does
+/// not wait for what is under way to the old one.
+pub fn judge(
+    tx: &mut Tx<'_>,
+    (org, url): (OrgId, &CallbackUrl),
+    endpoint: &Endpoint,
+) -> Result<(), StoreError> {
+    let Endpoint { failing_since, off_at, off_why, .. } = endpoint;
+    tx.later(JUDGE, args![org, url.as_str(), *failing_since, *off_at, off_why])
 }
 
 /// The organisation that is met under an id now, which may not be its own.

@@ -252,6 +252,11 @@ impl Store {
         }
     }
 
+    /// Another process has written, as a command beside the service does: every such number moves.
+    pub fn written_elsewhere(&self) {
+        self.0.stamps.moved_elsewhere();
+    }
+
     /// Writes that wait now.
     pub fn waiting(&self) -> usize {
         match &self.0.run {

@@ -7,7 +7,7 @@ use crate::desk::{consume, text};
 use crate::harness::{Home, Reaction, Receiver, Request};
 use crate::life_bundles::about;
 use crate::money::{advance, settle};
-use crate::shop::{now, open};
+use crate::shop::{now, open, reseller};
 
 crate::on_both! {
     deliveries_are_listed_page_by_page,
@@ -47,7 +47,8 @@ async fn deliveries_are_listed_page_by_page(home: Home) {
         assert!(rows.iter().all(|row| row["state"] == state));
     }
     let path = format!("/organisations/{}/deliveries", org.id);
-    for query in ["?state=lost", "?state=", "?limit=0", "?limit=1001", "?limit=x", "?before=x"] {
+    for query in ["?state=lost", "?state=Dead", "?limit=0", "?limit=1001", "?limit=x", "?before=x"]
+    {
         let refusal = world.node.send(&world.operator("GET", &format!("{path}{query}"))).await;
         refusal.refused(400, "invalid-parameter");
     }
@@ -65,7 +66,7 @@ async fn one_delivery_is_shown_with_every_attempt(home: Home) {
     let world = open(home, 5).await;
     let receiver = Receiver::start().await;
     let (org, iccids) = told(&world, &receiver, 1).await;
-    let other = told(&world, &receiver, 0).await.0;
+    let other = reseller(&world, 0).await;
     let long = format!("not now\r\n{}", "é".repeat(400));
     receiver.then([Reaction::Says(503, long), Reaction::Close]);
     let began = now(&world, &org).await;

@@ -194,6 +194,7 @@ async fn settle_sends_everything_and_hold_lets_it_wait(home: Home) {
         assert_eq!(receiver.count(), n, "settled is delivered");
     }
     assert_eq!(deliveries(&world, &org, "?state=delivered").await.len(), 3);
+    assert_eq!(receiver.connections_used(), 1, "a connection is used again");
     hold(&world, &org, true).await;
     for _ in 0..2 {
         consume(&world, &org, &iccids[1], 1_000).await;

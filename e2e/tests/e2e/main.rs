@@ -72,12 +72,14 @@ mod routes;
 mod sandbox_faults;
 mod sealed;
 mod shop;
+mod simulate;
 mod slow;
 mod stock;
 mod stock_cli;
 mod strangers;
 mod terms;
 mod tls;
+mod usage_cli;
 mod usage_series;
 
 /// Makes a module per database out of one list. A test that is written and not listed is dead code,

@@ -119,7 +119,7 @@ async fn spans_that_are_none_are_refused(home: Home) {
     let day = |days: i64| clock.plus_ms(days * DAY).to_string();
     for query in [
         "step=week".to_owned(),
-        "step=".to_owned(),
+        "step=Day".to_owned(),
         "from=yesterday".to_owned(),
         "to=2026-13-01T00:00:00Z".to_owned(),
         format!("from={}&to={}", day(-1), day(-2)),

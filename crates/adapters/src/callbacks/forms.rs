@@ -237,12 +237,9 @@ mod tests {
     #[test]
     fn what_is_left_is_a_percentage_with_three_decimals_at_most() {
         let usd = |minor| Money::minor(minor, Currency::parse("USD").expect("a currency"));
-        for (balance, threshold, shown) in [
-            (129_930, 260_000, "49.973"),
-            (5_000, 10_000, "50"),
-            (0, 10_000, "0"),
-            (1, 0, "100000"),
-        ] {
+        for (balance, threshold, shown) in
+            [(129_930, 260_000, "49.973"), (5_000, 10_000, "50"), (0, 10_000, "0"), (1, 0, "100")]
+        {
             let short = event::Short { balance: usd(balance), threshold: usd(threshold) };
             let text = Json.full(&Event::LowBalance(short));
             let wanted = format!(r#""thresholdPercentRemaining":{shown}}}}}"#);

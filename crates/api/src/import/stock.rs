@@ -7,8 +7,7 @@ use app::{Actor, App};
 use domain::Mode;
 use domain::stock::Line;
 
-use super::catalogue_csv::columns;
-use super::table::{Record, Table};
+use super::columns::Lines;
 use crate::json::Fields;
 use crate::problem::Problem;
 
@@ -19,31 +18,12 @@ const COLUMNS: [&str; 8] =
 const NEEDED: usize = 3;
 
 /// A file of stock: CSV with a header line, columns in any order.
-pub struct Stock<R> {
-    table: Table<R>,
-    width: usize,
-    /// Where each of a line's fields stands.
-    places: [Option<usize>; 8],
-}
+pub struct Stock<R>(Lines<R, 8>);
 
 impl<R: Read> Stock<R> {
     /// Reads the header line, or says what is wrong with it.
     pub fn open(source: R) -> Result<Self, String> {
-        let unreadable = |error: io::Error| error.to_string();
-        let mut table = Table::new(source).map_err(unreadable)?;
-        let header = match table.next().map_err(unreadable)? {
-            Some((_, record)) => record.map_err(ToOwned::to_owned).and_then(columns),
-            None => Err("the first line must name the columns".to_owned()),
-        };
-        let header = header.map_err(|why| format!("line 1: {why}"))?;
-        let place = |name: &str| header.iter().position(|column| *column == name.to_lowercase());
-        let places = COLUMNS.map(place);
-        let missing: Vec<_> =
-            (0..NEEDED).filter(|n| places[*n].is_none()).map(|n| COLUMNS[n]).collect();
-        if !missing.is_empty() {
-            return Err(format!("line 1: there is no column {}", missing.join(" and no column ")));
-        }
-        Ok(Self { width: header.len(), places, table })
+        Lines::open(source, COLUMNS, NEEDED).map(Self)
     }
 
     /// The next so many lines; none is the end.
@@ -61,30 +41,12 @@ impl<R: Read> Stock<R> {
 
     /// The next line with its number, or what is wrong with it.
     pub fn line(&mut self) -> io::Result<Option<(usize, Result<Line, &'static str>)>> {
-        let Some((number, record)) = self.table.next()? else { return Ok(None) };
-        let fields = match record {
-            Ok(record) if record.len() != self.width => {
-                Err("must have as many fields as there are columns")
-            }
-            Ok(record) => fields(record, &self.places),
-            Err(why) => Err(why),
+        let line = |fields: [String; 8]| {
+            let [iccid, matching_id, smdp_address, pin, puk, msisdn, imsi, profile_name] = fields;
+            Line { iccid, matching_id, smdp_address, pin, puk, msisdn, imsi, profile_name }
         };
-        Ok(Some((number, fields)))
+        Ok(self.0.next()?.map(|(number, fields)| (number, fields.map(line))))
     }
-}
-
-fn fields(record: Record<'_>, places: &[Option<usize>; 8]) -> Result<Line, &'static str> {
-    let mut texts = [const { String::new() }; 8];
-    for (text, place) in texts.iter_mut().zip(places) {
-        let Some(column) = place else { continue };
-        let field = std::str::from_utf8(record.field(*column)).map_err(|_| "is not UTF-8")?;
-        if field.contains('\0') {
-            return Err("holds a NUL");
-        }
-        field.trim().clone_into(text);
-    }
-    let [iccid, matching_id, smdp_address, pin, puk, msisdn, imsi, profile_name] = texts;
-    Ok(Line { iccid, matching_id, smdp_address, pin, puk, msisdn, imsi, profile_name })
 }
 
 /// Lines that are brought in together.

@@ -138,11 +138,8 @@ impl App {
         let act = self.act(actor, name);
         self.store()
             .write(org, move |tx| {
-                let organisation =
-                    organisations::find(tx, org)?.ok_or(Error::UnknownOrganisation)?;
-                let paused_at = on.then_some(act.at);
-                let endpoint = Endpoint { paused_at, ..organisation.endpoint };
-                organisations::put_endpoint(tx, org, &endpoint)?;
+                organisations::find(tx, org)?.ok_or(Error::UnknownOrganisation)?;
+                organisations::pause(tx, org, on.then_some(act.at))?;
                 act.note(tx, Some(org), org, "")?;
                 Ok::<_, Error>(())
             })

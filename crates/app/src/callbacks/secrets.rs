@@ -2,7 +2,7 @@
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
-use domain::{KeyId, OrgId, Secret, limits};
+use domain::{KeyId, OrgId, Secret, Timestamp, limits};
 use store::{Sealed, StoreError, Tx, organisations, secrets};
 
 use super::Error;
@@ -72,16 +72,14 @@ impl App {
         &self,
         tx: &mut Tx<'_>,
         (from, to): (OrgId, OrgId),
-        (ids, random): (&[KeyId], [u8; 16]),
-        now: domain::Timestamp,
+        random: [u8; 16],
+        now: Timestamp,
     ) -> Result<(), StoreError> {
-        let kept = secrets::valid(tx, from, now)?;
-        // The oldest gets the lowest id, so that the newest stays the newest.
-        for (one, id) in kept.iter().rev().zip(ids) {
-            let text = self.opened_secret(from, one)?;
-            let owner = owner_of_secret(to, *id);
+        for one in secrets::valid(tx, from, now)? {
+            let text = self.opened_secret(from, &one)?;
+            let owner = owner_of_secret(to, one.0);
             let sealed = self.vault().seal(random, &owner, text.expose().as_bytes());
-            secrets::add(tx, (to, *id), &sealed, now)?;
+            secrets::hand_on(tx, one.0, to, &sealed)?;
         }
         Ok(())
     }

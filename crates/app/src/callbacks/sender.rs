@@ -84,7 +84,7 @@ impl Outgoing {
 }
 
 /// What became of an attempt, to be noted in the next turn.
-#[derive(Debug, Clone)]
+#[derive(Debug)]
 struct Outcome {
     ready: Ready,
     url: CallbackUrl,
@@ -191,15 +191,7 @@ impl App {
         let (mut done, mut width) = (Vec::new(), Width::default());
         loop {
             let room = width.room().saturating_sub(flying.len());
-            let batch = match self.turn(org, &done, room).await {
-                Ok(batch) => batch,
-                Err(error) => {
-                    tracing::warn!(error = %error, "callbacks wait for the database");
-                    self.rt().sleep(limits::CALLBACKS_POLL).await;
-                    continue;
-                }
-            };
-            done.clear();
+            let batch = self.turn_at_last(org, std::mem::take(&mut done), room).await;
             self.work().settled.notify_waiters();
             if batch.is_empty() && flying.is_empty() {
                 return;
@@ -223,6 +215,20 @@ impl App {
         }
     }
 
+    /// A turn, as soon as the database takes it.
+    async fn turn_at_last(&self, org: OrgId, done: Vec<Outcome>, room: usize) -> Batch {
+        let done = Arc::new(done);
+        loop {
+            match self.turn(org, done.clone(), room).await {
+                Ok(batch) => return batch,
+                Err(error) => {
+                    tracing::warn!(error = %error, "callbacks wait for the database");
+                    self.rt().sleep(limits::CALLBACKS_POLL).await;
+                }
+            }
+        }
+    }
+
     /// Sends a batch and notes what became of it; for a clock that is moved by hand.
     pub(crate) async fn deliver(&self, org: OrgId, batch: Batch) -> Result<(), StoreError> {
         let mut flying = JoinSet::new();
@@ -231,7 +237,7 @@ impl App {
         while let Some(landed) = flying.join_next().await {
             done.extend(landed.ok());
         }
-        self.turn(org, &done, 0).await?;
+        self.turn(org, Arc::new(done), 0).await?;
         self.work().settled.notify_waiters();
         Ok(())
     }
@@ -244,7 +250,7 @@ impl App {
         }
     }
 
-    async fn attempt(&self, ready: Ready, envelope: &Envelope) -> Outcome {
+    async fn attempt(&self, mut ready: Ready, envelope: &Envelope) -> Outcome {
         // Closed only with the process.
         let _permit = self.outgoing().room.acquire().await;
         let (sent_at, began) = (self.now(), self.rt().monotonic());
@@ -252,7 +258,7 @@ impl App {
         let callback = Callback {
             url: envelope.url.clone(),
             id: ready.event.to_string(),
-            body: ready.body.clone(),
+            body: std::mem::take(&mut ready.body),
             signers: envelope.signers.clone().filter(|_| is_signed),
             at: sent_at,
         };
@@ -264,8 +270,13 @@ impl App {
     }
 
     /// One transaction: notes outcomes, then takes as many lanes as there is room for.
-    async fn turn(&self, org: OrgId, done: &[Outcome], room: usize) -> Result<Batch, StoreError> {
-        let (app, done, now) = (self.clone(), Arc::new(done.to_vec()), self.now());
+    async fn turn(
+        &self,
+        org: OrgId,
+        done: Arc<Vec<Outcome>>,
+        room: usize,
+    ) -> Result<Batch, StoreError> {
+        let (app, now) = (self.clone(), self.now());
         let act = self.act(crate::Actor::Service, "callbacks.switch-off");
         let (noted, new) = (done.clone(), self.new_secret(org));
         let batch = self
@@ -362,7 +373,7 @@ impl App {
         let mut free = Vec::new();
         let mut delivered = Vec::new();
         for outcome in done {
-            let (seq, lane) = (outcome.ready.seq, outcome.ready.lane.clone());
+            let Ready { seq, lane, attempts, .. } = outcome.ready.clone();
             match outcome.next() {
                 Next::Delivered => {
                     delivered.push(seq);
@@ -370,16 +381,16 @@ impl App {
                 }
                 // An address that was left says nothing about the one that took its place.
                 _ if !outcome.is_of(organisation) => {
-                    deliveries::failed(tx, org, seq, None)?;
+                    deliveries::failed(tx, org, (seq, attempts), None)?;
                     free.push(lane);
                 }
                 Next::After(delay) => {
-                    deliveries::failed(tx, org, seq, None)?;
+                    deliveries::failed(tx, org, (seq, attempts), None)?;
                     let owned = (org, self.work().incarnation());
                     lanes::give_back(tx, owned, &[lane], clock.plus(delay))?;
                 }
                 Next::Dead | Next::Gone => {
-                    deliveries::failed(tx, org, seq, Some(act.at))?;
+                    deliveries::failed(tx, org, (seq, attempts), Some(act.at))?;
                     free.push(lane);
                 }
             }
@@ -440,10 +451,12 @@ fn judge(
         tracing::warn!(organisation = %organisation.id, why, "callbacks are switched off");
         act.note(tx, Some(organisation.id), organisation.id, why)?;
     }
-    if organisation.endpoint != was {
-        organisations::put_endpoint(tx, organisation.id, &organisation.endpoint)?;
+    match &organisation.settings.callback_url {
+        Some(url) if organisation.endpoint != was => {
+            organisations::judge(tx, (organisation.id, url), &organisation.endpoint)
+        }
+        _ => Ok(()),
     }
-    Ok(())
 }
 
 fn attempt(outcome: &Outcome, offset: i64) -> Attempt {

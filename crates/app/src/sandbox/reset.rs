@@ -2,7 +2,7 @@
 //! old one is kept apart, with everything it had.
 
 use domain::organisation::Endpoint;
-use domain::{KeyId, OrgId, Organisation, Timestamp};
+use domain::{OrgId, Organisation, Timestamp};
 use store::epochs::{self, Epoch};
 use store::{StoreError, Tx, charges, heads, jobs, keys, lanes, organisations, users};
 
@@ -11,14 +11,10 @@ use crate::topup::owner_of_card;
 use crate::vault::owner_of_key;
 use crate::{Actor, App, Caller};
 
-/// More webhook secrets than an organisation ever has at a time.
-const SECRETS: usize = 4;
-
 /// What is made outside the transaction.
 #[derive(Clone)]
 struct Draft {
     id: OrgId,
-    secrets: Vec<KeyId>,
     random: [u8; 16],
     now: Timestamp,
 }
@@ -29,12 +25,7 @@ impl App {
         sandbox_only(caller)?;
         let (app, old) = (self.clone(), caller.org());
         let act = self.act(Actor::Service, "sandbox.reset");
-        let draft = Draft {
-            id: self.org_id(),
-            secrets: (0..SECRETS).map(|_| self.key_id()).collect(),
-            random: self.rt().random(),
-            now: self.now(),
-        };
+        let draft = Draft { id: self.org_id(), random: self.rt().random(), now: self.now() };
         let clock = self
             .store()
             .write(OrgId::HOUSE, move |tx| {
@@ -68,9 +59,9 @@ impl App {
         let endpoint = Endpoint { paused_at: old.endpoint.paused_at, ..Endpoint::default() };
         let new = Organisation { id, endpoint, ..old.clone() };
         organisations::insert(tx, &new)?;
-        organisations::put_endpoint(tx, id, &new.endpoint)?;
+        organisations::pause(tx, id, new.endpoint.paused_at)?;
         self.hand_on_keys(tx, (old.id, id), draft.random)?;
-        self.hand_on_secrets(tx, (old.id, id), (&draft.secrets, draft.random), now)?;
+        self.hand_on_secrets(tx, (old.id, id), draft.random, now)?;
         users::hand_on(tx, old.id, id)?;
         if let Some((label, card)) = charges::labelled_card(tx, old.id)?
             && let Some(text) = self.vault().open_text(&owner_of_card(old.id), &card)

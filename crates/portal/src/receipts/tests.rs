@@ -7,7 +7,7 @@ use app::orders::{Assigned, Item, ItemKind, Order, Receipt, Shown, Status, Targe
 use axum::Router;
 use axum::body::{Body, to_bytes};
 use axum::http::{HeaderMap, Method, Request, StatusCode, header};
-use domain::organisation::{Profile, Settings};
+use domain::organisation::{Endpoint, Profile, Settings};
 use domain::{BundleName, Currency, Iccid, Mode, OrderId, OrgId, Organisation, Timestamp};
 use tower::ServiceExt;
 
@@ -62,10 +62,12 @@ fn organisation() -> Organisation {
     };
     Organisation {
         id: OrgId::HOUSE,
+        known_as: OrgId::HOUSE,
         mode: Mode::Live,
         currency: currency("USD"),
         profile,
         settings: Settings::default(),
+        endpoint: Endpoint::default(),
         created_at: Timestamp::from_ms(0),
     }
 }

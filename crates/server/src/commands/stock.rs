@@ -1,9 +1,5 @@
 //! `tern stock`.
 
-mod progress;
-mod rejected;
-
-use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -15,11 +11,13 @@ use clap::{Args, Subcommand};
 use domain::{Mode, limits};
 use serde_json::{Value, json};
 
-use self::progress::{Counted, Progress};
-use self::rejected::Rejected;
+use super::bulk::{self, Counted, Progress, Rejected, Tally};
 use crate::config::Config;
-use crate::output::{grouped, note};
+use crate::output::grouped;
 use crate::{opened, output};
+
+/// What lines are called that are in now.
+const TAKEN: &str = "added";
 
 #[derive(Subcommand)]
 pub(crate) enum Command {
@@ -73,33 +71,10 @@ struct Import {
     tally: Tally,
 }
 
-/// How many lines became what.
-#[derive(Default, Clone, Copy)]
-struct Tally {
-    added: usize,
-    known: usize,
-    rejected: usize,
-}
-
-impl Tally {
-    fn lines(self) -> usize {
-        self.added + self.known + self.rejected
-    }
-}
-
 impl Import {
     fn open(path: &Path, mode: Mode) -> Result<Self, String> {
-        let is_stdin = path == Path::new("-");
-        let (source, size): (Box<dyn Read + Send>, _) = if is_stdin {
-            (Box::new(std::io::stdin()), None)
-        } else {
-            let unread = |error| format!("{}: {error}\n  next: check the path", path.display());
-            let file = File::open(path).map_err(unread)?;
-            let size = file.metadata().map_err(unread)?.len();
-            (Box::new(file), Some(size))
-        };
-        let source = Counted::new(source);
-        let progress = Progress::new(source.count(), size);
+        let (source, size) = bulk::open(path)?;
+        let progress = Progress::new(source.count(), size, TAKEN);
         let stock = Stock::open(source).map_err(|why| {
             format!(
                 "{}: {why}\n  next: begin the file with the line \
@@ -107,25 +82,19 @@ impl Import {
                 path.display()
             )
         })?;
-        let rejected = Rejected::new((!is_stdin).then_some(path));
+        let rejected = Rejected::new((!bulk::is_stdin(path)).then_some(path));
         Ok(Self { mode, stock, progress, rejected, tally: Tally::default() })
     }
 
     async fn run(mut self, app: &App) -> Result<Outcome, String> {
         loop {
-            let again = |error: String, tally: Tally| {
-                format!(
-                    "{error}\n  {} lines are done and stay done\n  next: the same command again",
-                    grouped(tally.lines())
-                )
-            };
             let chunk = self.stock.chunk(limits::STOCK_LINES_MAX);
-            let chunk = chunk.map_err(|error| again(error.to_string(), self.tally))?;
+            let chunk = chunk.map_err(|error| self.tally.broken_off(&error))?;
             if chunk.is_empty() {
                 break;
             }
             let judged = chunk.import(app, Actor::CommandLine, self.mode).await;
-            for one in judged.map_err(|error| again(error.to_string(), self.tally))? {
+            for one in judged.map_err(|error| self.tally.broken_off(&error))? {
                 self.count(&one)?;
             }
             self.progress.show(self.tally);
@@ -136,12 +105,12 @@ impl Import {
 
     fn count(&mut self, judged: &Judged) -> Result<(), String> {
         match judged.verdict {
-            Verdict::Added => self.tally.added += 1,
+            Verdict::Added => self.tally.taken += 1,
             Verdict::Known => self.tally.known += 1,
             Verdict::Rejected(why) => {
                 self.tally.rejected += 1;
                 self.progress.clear();
-                self.rejected.put(judged, why)?;
+                self.rejected.put(judged.line, &judged.iccid, why)?;
             }
         }
         Ok(())
@@ -157,37 +126,19 @@ struct Outcome {
 
 impl Outcome {
     fn tell(&self, json: bool) -> ExitCode {
-        let Tally { added, known, rejected } = self.tally;
         if json {
+            let Tally { taken, known, rejected } = self.tally;
             let file = self.file.as_ref().map(|path| path.display().to_string());
             output::json(&json!({
-                "added": added,
+                "added": taken,
                 "known": known,
                 "rejected": rejected,
                 "rejectedFile": file,
             }));
         } else {
-            let shown = |count| format!("{:>11}", grouped(count));
-            let counts =
-                [("added", shown(added)), ("known", shown(known)), ("rejected", shown(rejected))];
-            output::pairs(&counts);
+            self.tally.print(TAKEN);
         }
-        if self.tally.lines() == 0 {
-            note("There was no line to bring in, only the names of the columns.");
-        }
-        if rejected == 0 {
-            return ExitCode::SUCCESS;
-        }
-        let listed = match &self.file {
-            Some(path) => format!("; {} lists them", path.display()),
-            None => String::new(),
-        };
-        note(&format!(
-            "{} of the lines were not taken{listed}\n  next: mend them, then the same command \
-             again; lines that are in already do no harm",
-            grouped(rejected)
-        ));
-        ExitCode::FAILURE
+        self.tally.end(self.file.as_slice())
     }
 }
 

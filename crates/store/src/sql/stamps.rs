@@ -27,6 +27,13 @@ impl Stamps {
         self.at(org).fetch_add(1, Ordering::Release);
     }
 
+    /// Somebody else has written something: nothing that was read before is known to hold.
+    pub(super) fn moved_elsewhere(&self) {
+        for stamp in &self.0 {
+            stamp.fetch_add(1, Ordering::Release);
+        }
+    }
+
     fn at(&self, org: OrgId) -> &AtomicU64 {
         let place = org.spread() % STAMPS as u64;
         &self.0[usize::try_from(place).unwrap_or(0)]

@@ -55,6 +55,11 @@ impl Fixture {
         store
     }
 
+    /// The same store once more.
+    pub(crate) fn store_again(&self) -> Store {
+        Store::open(&self.database, &self.rt)
+    }
+
     pub(crate) async fn inline_store(&self, rt: &Rt) -> Store {
         migrate::up(&self.database, rt.now()).expect("migrated");
         let store = Store::open_inline(&self.database, rt);

@@ -107,17 +107,20 @@ async fn a_visit_is_told_once_until_the_next(fixture: Fixture) {
     let store = fixture.store().await;
     let (org, other) = two_owners(&store).await;
     let visits = store.write(org, move |tx| {
-        assert_eq!(history::visited(tx, (org, &iccid(1)), "DE")?, None);
+        assert_eq!(history::visits(tx, org, &iccids([1, 2]))?, []);
         history::visit(tx, (org, &iccid(1)), "DE", at(5))?;
-        assert_eq!(history::visited(tx, (other, &iccid(1)), "DE")?, None, "another owner's");
+        assert_eq!(history::visits(tx, other, &iccids([1]))?, [], "another owner's");
         history::visit(tx, (org, &iccid(1)), "FR", at(6))?;
         history::visit(tx, (org, &iccid(2)), "DE", at(7))?;
-        assert_eq!(history::visited(tx, (org, &iccid(1)), "DE")?, Some(at(5)));
+        assert_eq!(history::visits(tx, org, &iccids([2]))?, [(iccid(2), "DE".into(), at(7))]);
         history::visit(tx, (org, &iccid(1)), "DE", at(9))?;
-        assert_eq!(history::visited(tx, (org, &iccid(2)), "FR")?, None);
-        let of =
-            |tx: &mut store::Tx<'_>, n, country| history::visited(tx, (org, &iccid(n)), country);
-        Ok::<_, StoreError>([of(tx, 1, "DE")?, of(tx, 1, "FR")?, of(tx, 2, "DE")?])
+        assert_eq!(history::visits(tx, org, &[])?, []);
+        // Among more than one statement asks for.
+        let mut all = history::visits(tx, org, &iccids(1..=600))?;
+        all.sort();
+        Ok::<_, StoreError>(all)
     });
-    assert_eq!(visits.await, Ok([Some(at(9)), Some(at(6)), Some(at(7))]));
+    let expected = [(1, "DE", 9), (1, "FR", 6), (2, "DE", 7)];
+    let expected = expected.map(|(n, country, ms)| (iccid(n), country.to_owned(), at(ms)));
+    assert_eq!(visits.await, Ok(expected.to_vec()));
 }

@@ -3,11 +3,13 @@
 mod assignments;
 mod commerce;
 mod conformance;
+mod deliveries;
 mod esims;
 mod faults;
 mod fixture;
 mod groups;
 mod history;
+mod lanes;
 mod lines;
 mod lots;
 mod messages;
@@ -17,9 +19,11 @@ mod plans;
 mod profiles;
 mod records;
 mod rows;
+mod sandbox;
 mod schema;
 mod statements;
 mod tables;
+mod usage;
 
 /// Makes a module per database out of one list. A test that is written and not listed is dead code,
 /// and dead code is an error.

@@ -13,6 +13,7 @@ on_both! {
     entries_are_chained_and_balances_follow,
     an_overdraft_is_refused_and_changes_nothing,
     the_same_cause_posts_once,
+    a_balance_that_rises_may_be_told_of_again,
     an_answer_is_kept_once,
     work_is_claimed_once_and_in_order,
     no_more_is_claimed_than_asked_for,
@@ -80,6 +81,30 @@ async fn the_same_cause_posts_once(fixture: Fixture) {
     let again = store.write(org, post).await.expect_err("once");
     let ledger::Error::Store(cause) = again else { panic!("{again:?}") };
     assert!(cause.is_unique("ledger_entries(org_id, kind, reference)"), "{cause:?}");
+}
+
+async fn a_balance_that_rises_may_be_told_of_again(fixture: Fixture) {
+    let store = fixture.store().await;
+    let org = new_org(&store, 1).await;
+    let credit = |reference: &str, amount: i64| {
+        let moved = [(Account::TestCredit, amount), (Account::OperatorCredit, -amount)];
+        Entry::new(Kind::Topup, reference, "", &moved).expect("an entry")
+    };
+    for (n, entry, expected) in [
+        (1, topup("1", 10), 0),
+        (2, topup("2", -4), 5),
+        (3, credit("3", 10), 5),
+        (4, topup("4", 1), 0),
+    ] {
+        let told = store.write(org, move |tx| {
+            tx.head_mut().expect("there").short_told = 5;
+            ledger::post(tx, at(n), &entry)
+        });
+        assert_eq!(told.await, Ok(n));
+        let head: Result<_, StoreError> = store.read(move |tx| heads::find(tx, org)).await;
+        let told = head.expect("read").map(|head| head.short_told);
+        assert_eq!(told, Some(expected), "entry {n}");
+    }
 }
 
 async fn an_answer_is_kept_once(fixture: Fixture) {

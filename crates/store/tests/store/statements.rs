@@ -39,7 +39,7 @@ pub(crate) fn statements() -> Vec<(String, String)> {
             let is_name = name.bytes().all(|b| b.is_ascii_uppercase() || b == b'_');
             let Some(open) = rest.find('"').filter(|_| is_name) else { continue };
             let sql = literal(&rest[open + 1..]);
-            let starts = ["SELECT ", "INSERT ", "UPDATE ", "DELETE "];
+            let starts = ["SELECT ", "INSERT ", "UPDATE ", "DELETE ", "WITH "];
             if starts.iter().any(|start| sql.starts_with(start)) {
                 let sql = sql.replace("{list}", &format!("${}", next_parameter(&sql)));
                 found.push((format!("{}: {name}", file.display()), sql));

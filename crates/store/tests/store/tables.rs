@@ -3,7 +3,7 @@
 use domain::CallbackUrl;
 use domain::contact::Email;
 use domain::organisation::{
-    Billing, CallbackVersion, Profile, Settings, TopupSettings, UsageEvents,
+    Billing, CallbackVersion, Endpoint, Profile, Settings, TopupSettings, UsageEvents,
 };
 use domain::{
     AuditId, Currency, KeyId, Mode, OrgId, Organisation, Role, Secret, Timestamp, User, UserId,
@@ -25,9 +25,10 @@ on_both! {
     epochs_move_and_settings_stay,
 }
 
-fn sample(org: OrgId) -> Organisation {
+pub(crate) fn sample(org: OrgId) -> Organisation {
     Organisation {
         id: org,
+        known_as: org,
         mode: Mode::Sandbox,
         currency: Currency::parse("EUR").expect("a currency"),
         created_at: Timestamp::from_ms(123),
@@ -54,7 +55,11 @@ fn sample(org: OrgId) -> Organisation {
             price_list: "Gold".into(),
             refund_days: 14,
             billing: Billing::Consumption,
+            usage_steps: vec![1, 99],
+            callback_events: vec!["LowBalance".into(), "FirstUse".into()],
+            low_balance: Some(5),
         },
+        endpoint: Endpoint::default(),
     }
 }
 
@@ -102,7 +107,7 @@ async fn organisations_page_by_key(fixture: Fixture) {
     assert!(seen.is_sorted());
 }
 
-fn key(org: OrgId, n: u8, primary: bool) -> Key {
+pub(crate) fn key(org: OrgId, n: u8, primary: bool) -> Key {
     let at = Timestamp::from_ms(i64::from(n));
     Key {
         id: KeyId::new(at, [n; 10]),
@@ -214,6 +219,8 @@ async fn heads_read_back(fixture: Fixture) {
         head.test_credit_expires_at = Some(Timestamp::from_ms(4));
         head.clock_offset_ms = 5;
         head.held_at = Some(Timestamp::from_ms(6));
+        head.esims = 7;
+        head.short_told = 8;
         Ok::<_, StoreError>(head.clone())
     });
     let expected = changed.await.expect("changed");

@@ -164,6 +164,13 @@ impl Receiver {
         self.script().refused = texts.iter().map(|text| (*text).to_owned()).collect();
     }
 
+    /// How many of all connections carried something.
+    pub(crate) fn connections_used(&self) -> usize {
+        let calls = self.state.calls();
+        let numbers: std::collections::BTreeSet<_> = calls.iter().map(|c| c.connection).collect();
+        numbers.len()
+    }
+
     /// How many connections it took.
     pub(crate) fn connections(&self) -> usize {
         self.state.connections.load(Ordering::SeqCst)

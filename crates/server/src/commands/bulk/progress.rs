@@ -18,18 +18,18 @@ const STEP: Duration = Duration::from_millis(100);
 const NOTE_LINES: usize = 100_000;
 
 /// A source that knows how much of it was read.
-pub(super) struct Counted<R> {
+pub(in crate::commands) struct Counted<R> {
     source: R,
     bytes: Arc<AtomicU64>,
 }
 
 impl<R> Counted<R> {
-    pub(super) fn new(source: R) -> Self {
+    pub(in crate::commands) fn new(source: R) -> Self {
         Self { source, bytes: Arc::default() }
     }
 
     /// The bytes read so far, also later.
-    pub(super) fn count(&self) -> Arc<AtomicU64> {
+    pub(in crate::commands) fn count(&self) -> Arc<AtomicU64> {
         self.bytes.clone()
     }
 }
@@ -42,32 +42,38 @@ impl<R: Read> Read for Counted<R> {
     }
 }
 
-pub(super) struct Progress {
+pub(in crate::commands) struct Progress {
     rt: Rt,
     started: Duration,
     bytes: Arc<AtomicU64>,
     size: Option<u64>,
     is_terminal: bool,
+    /// What lines are called that are in now.
+    taken: &'static str,
     /// When the line moved last, while it stands there.
     drawn: Option<Duration>,
     noted: usize,
 }
 
 impl Progress {
-    pub(super) fn new(bytes: Arc<AtomicU64>, size: Option<u64>) -> Self {
+    pub(in crate::commands) fn new(
+        bytes: Arc<AtomicU64>,
+        size: Option<u64>,
+        taken: &'static str,
+    ) -> Self {
         let rt = Rt::real();
         let (started, is_terminal) = (rt.monotonic(), io::stderr().is_terminal());
-        Self { rt, started, bytes, size, is_terminal, drawn: None, noted: 0 }
+        Self { rt, started, bytes, size, is_terminal, taken, drawn: None, noted: 0 }
     }
 
-    pub(super) fn show(&mut self, tally: Tally) {
+    pub(in crate::commands) fn show(&mut self, tally: Tally) {
         let now = self.rt.monotonic();
         let spent = now.saturating_sub(self.started);
         if !self.is_terminal {
             let notes = tally.lines() / NOTE_LINES;
             if notes > self.noted {
                 self.noted = notes;
-                note(&told(tally, spent));
+                note(&told(tally, self.taken, spent));
             }
             return;
         }
@@ -82,22 +88,22 @@ impl Progress {
     }
 
     /// Makes room for another line.
-    pub(super) fn clear(&mut self) {
+    pub(in crate::commands) fn clear(&mut self) {
         if self.drawn.take().is_some() {
             let _closed = write!(io::stderr(), "\r\x1b[K");
         }
     }
 
-    pub(super) fn end(&mut self) {
+    pub(in crate::commands) fn end(&mut self) {
         self.clear();
     }
 }
 
-fn told(tally: Tally, spent: Duration) -> String {
-    let Tally { added, known, rejected } = tally;
-    let [lines, added, known, rejected] = [tally.lines(), added, known, rejected].map(grouped);
+fn told(tally: Tally, taken: &str, spent: Duration) -> String {
+    let Tally { taken: count, known, rejected } = tally;
+    let [lines, count, known, rejected] = [tally.lines(), count, known, rejected].map(grouped);
     let rate = grouped(rate(tally.lines(), spent));
-    format!("{lines} lines: {added} added, {known} known, {rejected} rejected, {rate} a second")
+    format!("{lines} lines: {count} {taken}, {known} known, {rejected} rejected, {rate} a second")
 }
 
 fn line(tally: Tally, spent: Duration, bytes: Option<(u64, u64)>) -> String {
@@ -135,7 +141,7 @@ mod tests {
 
     #[test]
     fn the_line_says_how_far_it_is() {
-        let tally = Tally { added: 41_000, known: 900, rejected: 100 };
+        let tally = Tally { taken: 41_000, known: 900, rejected: 100 };
         let spent = Duration::from_secs(5);
         assert_eq!(
             line(tally, spent, Some((42, 100))),
@@ -144,7 +150,7 @@ mod tests {
         assert_eq!(line(tally, spent, None), "42,000 lines  8,400/s");
         assert_eq!(line(tally, spent, Some((0, 0))), "42,000 lines  8,400/s");
         assert_eq!(
-            told(tally, spent),
+            told(tally, "added", spent),
             "42,000 lines: 41,000 added, 900 known, 100 rejected, 8,400 a second"
         );
         assert_eq!([59, 61, 7_500].map(clock), ["59 s", "1 min", "2 h 5 min"]);

@@ -6,38 +6,54 @@ use std::io::{BufWriter, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
-use app::stock::Judged;
-
 use crate::output::note;
 
 /// How many are shown.
 const SHOWN: usize = 20;
 
-pub(super) struct Rejected {
+pub(in crate::commands) struct Rejected {
     /// Where they are listed; nowhere when they came from a pipe.
     path: Option<PathBuf>,
     file: Option<BufWriter<File>>,
     count: usize,
+    /// What one is called: a line, or something else that is counted.
+    unit: &'static str,
+    /// Stands before those that are shown, where several files are read.
+    name: String,
 }
 
 impl Rejected {
-    pub(super) fn new(source: Option<&Path>) -> Self {
+    pub(in crate::commands) fn new(source: Option<&Path>) -> Self {
         let beside = |source: &Path| {
             let mut name = source.as_os_str().to_owned();
             name.push(".rejected.csv");
             PathBuf::from(name)
         };
-        Self { path: source.map(beside), file: None, count: 0 }
+        Self { path: source.map(beside), file: None, count: 0, unit: "line", name: String::new() }
     }
 
-    pub(super) fn put(&mut self, judged: &Judged, why: &str) -> Result<(), String> {
-        let Judged { line, iccid, .. } = judged;
+    /// The same for things that are not known by their lines.
+    pub(in crate::commands) fn counted_in(self, unit: &'static str) -> Self {
+        Self { unit, ..self }
+    }
+
+    /// The same for one of several files.
+    pub(in crate::commands) fn one_of_several(self, path: &Path) -> Self {
+        Self { name: format!("{}: ", path.display()), ..self }
+    }
+
+    pub(in crate::commands) fn put(
+        &mut self,
+        line: usize,
+        iccid: &str,
+        why: &str,
+    ) -> Result<(), String> {
         let is_number = iccid.len() <= 22 && iccid.bytes().all(|b| b.is_ascii_digit());
-        let iccid = if is_number { iccid.as_str() } else { "" };
+        let iccid = if is_number { iccid } else { "" };
         self.count += 1;
         if self.count <= SHOWN {
             let number = if iccid.is_empty() { String::new() } else { format!(" ({iccid})") };
-            note(&format!("line {line}{number}: {why}"));
+            note(&format!("{}{} {line}{number}: {why}", self.name, self.unit));
         }
         if self.count == SHOWN + 1 {
             note("… more lines are counted, not shown");
@@ -51,7 +67,7 @@ impl Rejected {
     }
 
     /// Where they are listed, if there were any. A list of an earlier time does not outlive them.
-    pub(super) fn end(mut self) -> Result<Option<PathBuf>, String> {
+    pub(in crate::commands) fn end(mut self) -> Result<Option<PathBuf>, String> {
         let Some(mut file) = self.file.take() else {
             let _none = self.path.map(fs::remove_file);
             return Ok(None);
@@ -68,7 +84,7 @@ impl Rejected {
             let mut options = fs::OpenOptions::new();
             let file = options.write(true).create_new(true).mode(0o600).open(path)?;
             let mut file = BufWriter::new(file);
-            file.write_all(b"line,iccid,why\n")?;
+            file.write_all(format!("{},iccid,why\n", self.unit).as_bytes())?;
             self.file = Some(file);
         }
         self.file.as_mut().ok_or_else(|| std::io::ErrorKind::NotFound.into())
@@ -87,21 +103,15 @@ impl Rejected {
 mod tests {
     use std::os::unix::fs::PermissionsExt;
 
-    use app::stock::Verdict;
-
     use super::*;
-
-    fn judged(line: usize, iccid: &str) -> Judged {
-        Judged { line, iccid: iccid.to_owned(), verdict: Verdict::Rejected("no") }
-    }
 
     #[test]
     fn all_are_listed_and_no_secret_is_among_them() {
         let folder = tempfile::tempdir().expect("a folder");
         let source = folder.path().join("stock.csv");
         let mut rejected = Rejected::new(Some(&source));
-        rejected.put(&judged(2, "8944500102198304827"), "iccid is \"odd\"").expect("written");
-        rejected.put(&judged(7, "K2QPA-7RMXD"), "iccid must be digits").expect("written");
+        rejected.put(2, "8944500102198304827", "iccid is \"odd\"").expect("written");
+        rejected.put(7, "K2QPA-7RMXD", "iccid must be digits").expect("written");
         let path = rejected.end().expect("written").expect("a file");
         assert_eq!(path, folder.path().join("stock.csv.rejected.csv"));
         assert_eq!(
@@ -118,7 +128,7 @@ mod tests {
     #[test]
     fn what_came_from_a_pipe_is_listed_nowhere() {
         let mut rejected = Rejected::new(None);
-        rejected.put(&judged(2, ""), "no").expect("nothing to write");
+        rejected.put(2, "", "no").expect("nothing to write");
         assert_eq!(rejected.end().expect("nothing to write"), None);
     }
 }

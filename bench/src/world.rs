@@ -10,22 +10,22 @@ use store::{Database, Rt, Store, StoreError, args};
 use crate::callers;
 use crate::peer::part;
 
-pub(super) const BUNDLE: &str = "esim_1GB_7D_PT_V2";
+pub(crate) const BUNDLE: &str = "esim_1GB_7D_PT_V2";
 /// The first of the eSIMs whose numbers are counted up, so that a script can name them.
-pub(super) const FIRST: i64 = 8_943_200_000_000_000_000;
+pub(crate) const FIRST: i64 = 8_943_200_000_000_000_000;
 const ROWS_AT_ONCE: i64 = 50_000;
 
 /// A data folder, its database, and who is in it.
-pub(super) struct World {
-    pub(super) data: PathBuf,
-    pub(super) database: Database,
+pub(crate) struct World {
+    pub(crate) data: PathBuf,
+    pub(crate) database: Database,
     /// Organisations with their keys.
-    pub(super) orgs: Vec<(OrgId, String)>,
+    pub(crate) orgs: Vec<(OrgId, String)>,
 }
 
 impl World {
     /// A service with so many organisations; the address of the database as the program takes it.
-    pub(super) fn new(data: &Path, address: &str, organisations: usize) -> Self {
+    pub(crate) fn new(data: &Path, address: &str, organisations: usize) -> Self {
         std::fs::create_dir_all(data).expect("a folder");
         let database = match address {
             "" => Database::file(&data.join("tern.db")),
@@ -48,7 +48,7 @@ impl World {
     }
 
     /// Runs a command of the program and says what it printed.
-    pub(super) fn tern(&self, address: &str, command: &[&str]) -> String {
+    pub(crate) fn tern(&self, address: &str, command: &[&str]) -> String {
         let mut program = part("tern");
         program.args(command).arg("--json").arg("--data").arg(&self.data);
         if !address.is_empty() {
@@ -62,7 +62,7 @@ impl World {
 
     /// Brings in so many profiles with real secrets and gives them to the first organisation; says
     /// their numbers.
-    pub(super) fn import(&self, count: usize) -> Vec<String> {
+    pub(crate) fn import(&self, count: usize) -> Vec<String> {
         let file = self.data.join("stock.csv");
         crate::commerce::memory::write_stock(&file, count);
         self.tern("", &["stock", "import", "--sandbox", file.to_str().expect("a path")]);
@@ -80,7 +80,7 @@ impl World {
     }
 
     /// Adds eSIMs with numbers that count up, so many for each organisation in its turn.
-    pub(super) fn number(&self, each: i64) {
+    pub(crate) fn number(&self, each: i64) {
         const ADD: &str = "WITH RECURSIVE n (e) AS (SELECT CAST($1 AS BIGINT) UNION ALL \
              SELECT e + 1 FROM n WHERE e + 1 < CAST($2 AS BIGINT)) \
              INSERT INTO esims (iccid, mode, profile_name, smdp_address, sealed, vault_key, \
@@ -101,7 +101,7 @@ impl World {
     }
 
     /// A lot for each organisation that never runs out.
-    pub(super) fn stock_up(&self) {
+    pub(crate) fn stock_up(&self) {
         const LOT: &str = "INSERT INTO lots (org_id, bundle, price, test_credit, total, \
              remaining, refunded, bought_at, expires_at) \
              VALUES ($1, $2, 100, 0, $3, $3, 0, 1, 9000000000000)";
@@ -121,7 +121,7 @@ impl World {
         });
     }
 
-    pub(super) fn write(
+    pub(crate) fn write(
         &self,
         work: impl Fn(&mut store::Tx<'_>) -> Result<u64, StoreError> + Send + 'static,
     ) {
