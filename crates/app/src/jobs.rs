@@ -310,6 +310,11 @@ impl App {
         let silent: Vec<(String, i64)> = {
             let mut heard = self.work().heard.lock().unwrap_or_else(PoisonError::into_inner);
             heard.retain(|node, _| beats.iter().any(|(name, _)| name == node));
+            // While we could not listen ourselves, nobody's silence counts.
+            let listened = heard.get(&self.work().incarnation).map_or(now, |(_, at)| *at);
+            if now.saturating_sub(listened) > limits::NODE_SILENCE / 2 {
+                heard.clear();
+            }
             beats
                 .into_iter()
                 .filter(|(node, beat)| {
@@ -343,6 +348,10 @@ impl App {
     ) -> Result<(usize, i64), StoreError> {
         let mut left = ahead_ms;
         for done in 0..limits::ADVANCE_ITEMS_MAX {
+            if left > 0 {
+                // What is under way ends before the clock moves on, and may be due again by then.
+                self.wait_for_callbacks(org).await?;
+            }
             let Some((next, moved)) = self.claim_within(org, left).await? else {
                 return Ok((done, left));
             };

@@ -112,9 +112,9 @@ pub const JOBS_AT_ONCE: usize = 64;
 /// How often a node looks for due work without being woken.
 pub const JOBS_POLL: Duration = Duration::from_millis(500);
 /// How often a node says that it lives.
-pub const HEARTBEAT: Duration = Duration::from_secs(2);
+pub const HEARTBEAT: Duration = Duration::from_secs(1);
 /// A node not heard of for this long is dead, and its work is given to others.
-pub const NODE_SILENCE: Duration = Duration::from_secs(10);
+pub const NODE_SILENCE: Duration = Duration::from_secs(6);
 /// Pieces of work that one advance of a sandbox clock does at most.
 pub const ADVANCE_ITEMS_MAX: usize = 10_000;
 

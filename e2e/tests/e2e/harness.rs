@@ -7,6 +7,7 @@ pub(crate) mod home;
 pub(crate) mod http;
 pub(crate) mod line;
 pub(crate) mod node;
+pub(crate) mod receiver;
 pub(crate) mod wait;
 pub(crate) mod world;
 
@@ -14,4 +15,5 @@ pub(crate) use self::binary::Ran;
 pub(crate) use self::home::Home;
 pub(crate) use self::http::{Answer, Request};
 pub(crate) use self::node::Node;
+pub(crate) use self::receiver::{Call, Reaction, Receiver};
 pub(crate) use self::world::{Key, Org, World};

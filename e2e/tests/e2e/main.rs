@@ -9,6 +9,14 @@ mod audit;
 mod away;
 mod bad_bodies;
 mod bad_requests;
+mod callbacks;
+mod callbacks_crash;
+mod callbacks_events;
+mod callbacks_forms;
+mod callbacks_lists;
+mod callbacks_order;
+mod callbacks_places;
+mod callbacks_retries;
 mod catalogue;
 mod catalogue_cli;
 mod catalogue_faults;
@@ -61,6 +69,7 @@ mod receipts;
 mod refunds;
 mod revoke;
 mod routes;
+mod sandbox_faults;
 mod sealed;
 mod shop;
 mod simulate;
@@ -71,6 +80,7 @@ mod strangers;
 mod terms;
 mod tls;
 mod usage_cli;
+mod usage_series;
 
 /// Makes a module per database out of one list. A test that is written and not listed is dead code,
 /// and dead code is an error.

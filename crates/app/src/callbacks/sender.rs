@@ -10,7 +10,7 @@ use std::time::Duration;
 use domain::callback::{self, Next};
 use domain::organisation::CallbackVersion;
 use domain::ports::callbacks::{Callback, Reply, Signers};
-use domain::{KeyId, OrgId, Organisation, Timestamp, limits};
+use domain::{CallbackUrl, KeyId, OrgId, Organisation, Timestamp, limits};
 use store::deliveries::{self, Attempt, Ready};
 use store::sql::Dialect;
 use store::{Sealed, StoreError, Tx, jobs, keys, lanes, organisations, secrets};
@@ -88,6 +88,7 @@ impl Outgoing {
 #[derive(Debug)]
 struct Outcome {
     ready: Ready,
+    url: CallbackUrl,
     reply: Reply,
     sent_at: Timestamp,
     took_ms: i64,
@@ -101,6 +102,11 @@ impl Outcome {
             Reply::Failed(_) => (None, None),
         };
         callback::after(self.ready.tries + 1, status, wait, self.jitter)
+    }
+
+    /// Whether it was sent where callbacks still go.
+    fn is_of(&self, organisation: &Organisation) -> bool {
+        organisation.settings.callback_url.as_ref() == Some(&self.url)
     }
 }
 
@@ -123,7 +129,7 @@ impl Batch {
 /// What all callbacks of a batch have in common.
 #[derive(Debug)]
 struct Envelope {
-    url: domain::CallbackUrl,
+    url: CallbackUrl,
     signers: Option<Arc<Signers>>,
 }
 
@@ -276,7 +282,7 @@ impl App {
         let took = self.rt().monotonic().saturating_sub(began);
         let took_ms = i64::try_from(took.as_millis()).unwrap_or(i64::MAX);
         let [jitter] = self.rt().random();
-        Outcome { ready, reply, sent_at, took_ms, jitter }
+        Outcome { ready, url: envelope.url.clone(), reply, sent_at, took_ms, jitter }
     }
 
     /// One transaction: notes outcomes, then takes as many lanes as there is room for.
@@ -389,6 +395,11 @@ impl App {
                     delivered.push(seq);
                     free.push(lane);
                 }
+                // An address that was left says nothing about the one that took its place.
+                _ if !outcome.is_of(organisation) => {
+                    deliveries::failed(tx, org, (seq, attempts), None)?;
+                    free.push(lane);
+                }
                 Next::After(delay) => {
                     deliveries::failed(tx, org, (seq, attempts), None)?;
                     let owned = (org, self.work().incarnation());
@@ -432,6 +443,10 @@ fn judge(
     done: &[Outcome],
     act: &Act,
 ) -> Result<(), StoreError> {
+    let done: Vec<_> = done.iter().filter(|outcome| outcome.is_of(organisation)).collect();
+    if done.is_empty() {
+        return Ok(());
+    }
     let was = organisation.endpoint.clone();
     let endpoint = &mut organisation.endpoint;
     if done.iter().any(|outcome| outcome.next() == Next::Delivered) {

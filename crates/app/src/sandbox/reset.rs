@@ -51,6 +51,10 @@ impl App {
         let head = heads::find(tx, old.id)?.ok_or_else(|| gone(old.id.to_string()))?;
         heads::insert(tx, id)?;
         heads::set_clock(tx, id, head.clock_offset_ms)?;
+        // What is told of its eSIMs later is of no interest to anybody.
+        let mut kept = old.clone();
+        kept.settings.callback_url = None;
+        organisations::update(tx, &kept)?;
         organisations::replace(tx, old.id, now)?;
         let endpoint = Endpoint { paused_at: old.endpoint.paused_at, ..Endpoint::default() };
         let new = Organisation { id, endpoint, ..old.clone() };

@@ -47,7 +47,9 @@ impl Node {
     }
 
     async fn ready(home: &Home, mut command: Command, settings: Settings<'_>) -> Self {
-        command.env("TERN_LOG_FORMAT", "json").envs(settings.iter().copied());
+        // Receivers of stories are on this host.
+        command.env("TERN_LOG_FORMAT", "json").env("TERN_CALLBACKS_INSIDE", "true");
+        command.envs(settings.iter().copied());
         Self::start(home, command, |_, log| {
             let lines = log.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
             let ready = lines.into_iter().find(|line| line["message"] == "ready")?;
