@@ -1,5 +1,5 @@
-//! Work of a sandbox organisation whose clock is moved by hand: done in order, each piece at its own
-//! moment, until nothing is due.
+//! Work of a sandbox organisation whose clock is moved by hand: done in order, each piece at its
+//! own moment, until nothing is due.
 
 use std::time::Duration;
 
