@@ -4,6 +4,7 @@ mod care;
 mod forget;
 mod secrets;
 mod sender;
+mod width;
 
 pub use self::care::{Again, Health};
 pub use self::sender::Sending;

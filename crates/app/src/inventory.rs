@@ -164,7 +164,7 @@ impl App {
             allow_reassign: false,
         };
         orders::insert(tx, &order, &[item])?;
-        self.tell_order(tx, ids.event(), &order, &organisation)
+        self.tell_order(tx, ids.event(), &order, organisation)
     }
 
     /// Puts units back into the inventory that were taken from a lot.

@@ -5,6 +5,7 @@
 mod series;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::sync::Arc;
 
 pub use self::series::{Error, Series, Span, Step};
 use domain::assignment::STEPS;
@@ -16,6 +17,7 @@ pub use store::records::Stray;
 use store::records::{self, Record};
 use store::usage::Sum;
 use store::{StoreError, Tx, esims, history};
+use tokio::task::JoinSet;
 
 use crate::App;
 use crate::catalogue::Catalogue;
@@ -107,20 +109,39 @@ impl App {
         if !strays.is_empty() {
             self.store().write(OrgId::HOUSE, move |tx| records::stray(tx, &strays)).await?;
         }
+        // Organisations do not wait for each other; the records of one stay in order.
+        let mut taking = JoinSet::new();
         for (org, records) in by_org {
-            for chunk in records.chunks(limits::RECORDS_PER_WRITE) {
-                let (app, ids, chunk) = (self.clone(), self.ids(), chunk.to_vec());
-                let catalogue = catalogue.clone();
-                let write = move |tx: &mut Tx<'_>| {
-                    app.take_chunk(tx, org, (&chunk, &catalogue), &mut ids.clone())
-                };
-                for (at, verdict) in self.store().write(org, write).await? {
-                    verdicts[at] = verdict;
-                }
-                self.outgoing().wake();
+            let (app, catalogue) = (self.clone(), catalogue.clone());
+            taking.spawn(async move { app.take_all(org, records, &catalogue).await });
+        }
+        while let Some(taken) = taking.join_next().await {
+            let gone = |_| StoreError::Unavailable("records were not taken".to_owned());
+            for (at, verdict) in taken.map_err(gone)?? {
+                verdicts[at] = verdict;
             }
         }
         self.work().wake();
+        Ok(verdicts)
+    }
+
+    /// Takes all records of one organisation, so many in a transaction.
+    async fn take_all(
+        &self,
+        org: OrgId,
+        records: Vec<(usize, NewRecord)>,
+        catalogue: &Arc<Catalogue>,
+    ) -> Result<Vec<(usize, Verdict)>, StoreError> {
+        let mut verdicts = Vec::with_capacity(records.len());
+        for chunk in records.chunks(limits::RECORDS_PER_WRITE) {
+            let (app, ids, chunk) = (self.clone(), self.ids(), chunk.to_vec());
+            let catalogue = catalogue.clone();
+            let write = move |tx: &mut Tx<'_>| {
+                app.take_chunk(tx, org, (&chunk, &catalogue), &mut ids.clone())
+            };
+            verdicts.extend(self.store().write(org, write).await?);
+            self.outgoing().wake();
+        }
         Ok(verdicts)
     }
 
@@ -161,8 +182,8 @@ impl App {
             let Some(loaded) = esims.get_mut(&record.iccid) else { continue };
             touched.insert(&record.iccid);
             sums.add(&kept);
-            let all = (&organisation, clock);
-            self.take_record(tx, all, (loaded, catalogue), (record, kept), ids)?;
+            let told = (record, kept, catalogue);
+            self.take_record(tx, (&organisation, loaded), told, (clock, ids))?;
         }
         for (iccid, loaded) in esims {
             if touched.contains(&iccid) {
@@ -176,10 +197,9 @@ impl App {
     fn take_record(
         &self,
         tx: &mut Tx<'_>,
-        (organisation, clock): (&Organisation, Timestamp),
-        (loaded, catalogue): (&mut Loaded, &Catalogue),
-        (record, mut kept): (&NewRecord, Record),
-        ids: &mut Ids,
+        (organisation, loaded): (&Organisation, &mut Loaded),
+        (record, mut kept, catalogue): (&NewRecord, Record, &Catalogue),
+        (clock, ids): (Timestamp, &mut Ids),
     ) -> Result<(), StoreError> {
         let at = (record.at, ids);
         match &record.told {

@@ -15,9 +15,10 @@ use app::orders::{self, Command, Intent, Line, Processing};
 use app::organisations::Change;
 use app::usage::{NewRecord, Told};
 use app::vault::Vault;
-use app::{Actor, Answer, Answers, App, Caller, Database, Ports, Rt, Store, topup};
+use app::{Actor, Answer, Answers, App, Caller, Database, Options, Ports, Rt, Store, topup};
 use domain::event::{Event, Forms};
 use domain::order::Target;
+use domain::ports::callbacks::{self, Callback, Receivers};
 use domain::ports::network::{self, Away, Level, Network};
 use domain::ports::payments::{self, Payments};
 use domain::ports::sms::{self as sms_port, Sms};
@@ -90,6 +91,16 @@ impl Forms for Plain {
     fn full(&self, event: &Event) -> String {
         format!("{event:?}")
     }
+
+    fn short(&self, _: &Event) -> Option<String> {
+        None
+    }
+}
+
+impl Receivers for Plain {
+    fn send<'a>(&'a self, _: &'a Callback) -> callbacks::Answer<'a> {
+        Box::pin(async { callbacks::Reply::Failed("nobody is there".to_owned()) })
+    }
 }
 
 fn plain(what: &impl std::fmt::Debug) -> Answer {
@@ -142,7 +153,9 @@ impl World {
             live_network: far.clone().map(|far| far as Arc<dyn Network>),
             live_sms: far.clone().map(|far| far as Arc<dyn Sms>),
             forms: Arc::new(Plain),
+            receivers: Arc::new(Plain),
             answers: Arc::new(Plain),
+            options: Options::default(),
         };
         let app = App::open(Store::open(&database, &rt), rt, vault, ports).await.expect("it opens");
         let actor = Actor::Service;

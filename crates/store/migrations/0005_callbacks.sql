@@ -1,4 +1,5 @@
 -- Usage in sums, callbacks and what became of them, and what the sandbox needs to play with both.
+-- Tables that are marked as clustered are kept by their key alone where the database can do that.
 
 ALTER TABLE organisations ADD COLUMN usage_steps TEXT COLLATE "C" NOT NULL DEFAULT '';
 ALTER TABLE organisations ADD COLUMN callback_events TEXT COLLATE "C" NOT NULL DEFAULT '';
@@ -26,7 +27,7 @@ CREATE TABLE usage_sums (
     hour BIGINT NOT NULL,
     country TEXT COLLATE "C" NOT NULL,
     bytes BIGINT NOT NULL,
-    PRIMARY KEY (org_id, iccid, hour, country)
+    PRIMARY KEY (org_id, iccid, hour, country) /* clustered */
 );
 
 -- Records of eSIMs that no organisation has. They may come again when one has.
@@ -65,7 +66,7 @@ CREATE TABLE deliveries (
     tries BIGINT NOT NULL,
     made_at BIGINT NOT NULL,
     done_at BIGINT,
-    PRIMARY KEY (org_id, seq)
+    PRIMARY KEY (org_id, seq) /* clustered */
 );
 CREATE INDEX deliveries_waiting ON deliveries (org_id, lane, seq) WHERE state = 'waiting';
 CREATE INDEX deliveries_dead ON deliveries (org_id, seq) WHERE state = 'dead';
@@ -79,7 +80,7 @@ CREATE TABLE lanes (
     lane TEXT COLLATE "C" NOT NULL,
     due_at BIGINT NOT NULL,
     owner TEXT COLLATE "C",
-    PRIMARY KEY (org_id, lane)
+    PRIMARY KEY (org_id, lane) /* clustered */
 );
 CREATE INDEX lanes_due ON lanes (org_id, due_at, lane) WHERE owner IS NULL;
 CREATE INDEX lanes_owned ON lanes (owner) WHERE owner IS NOT NULL;
@@ -93,7 +94,7 @@ CREATE TABLE attempts (
     status BIGINT,
     took_ms BIGINT NOT NULL,
     answer TEXT COLLATE "C" NOT NULL,
-    PRIMARY KEY (org_id, seq, n)
+    PRIMARY KEY (org_id, seq, n) /* clustered */
 );
 
 -- What a sandbox organisation wants to go wrong next.

@@ -32,6 +32,7 @@ const FREE: &str = "UPDATE lanes SET owner = NULL, due_at = $3 \
      WHERE org_id = $1 AND owner = $2 AND lane IN ({list})";
 const IN_FLIGHT: &str = "SELECT COUNT(*) FROM lanes WHERE org_id = $1 AND owner IS NOT NULL";
 const RELEASE: &str = "UPDATE lanes SET owner = NULL WHERE owner = $1";
+const LET_GO: &str = "UPDATE lanes SET owner = NULL WHERE org_id = $1 AND owner = $2";
 const RELEASE_ALL: &str = "UPDATE lanes SET owner = NULL WHERE owner IS NOT NULL";
 const DROP_ALL: &str = "DELETE FROM lanes WHERE org_id = $1";
 const DUE: &str = "SELECT due_at FROM lanes WHERE org_id = $1 AND lane = $2";
@@ -97,6 +98,11 @@ pub fn give_back(
 /// How many lanes of an organisation are being sent.
 pub fn in_flight(tx: &mut Tx<'_>, org: OrgId) -> Result<i64, StoreError> {
     tx.one(IN_FLIGHT, args![org])?.int(0)
+}
+
+/// Frees the lanes of an organisation that a node owns, due as they were.
+pub fn let_go(tx: &mut Tx<'_>, org: OrgId, owner: &str) -> Result<(), StoreError> {
+    tx.exec(LET_GO, args![org, owner]).map(drop)
 }
 
 /// Frees the lanes of a node that is gone.

@@ -18,6 +18,7 @@ use tokio::sync::{Notify, Semaphore};
 use tokio::task::JoinSet;
 
 use super::secrets::owner_of_secret;
+use super::width::Width;
 use crate::App;
 use crate::audit::Act;
 use crate::organisations::own;
@@ -191,7 +192,15 @@ impl App {
         let (mut done, mut width) = (Vec::new(), Width::default());
         loop {
             let room = width.room().saturating_sub(flying.len());
-            let batch = self.turn_at_last(org, std::mem::take(&mut done), room).await;
+            let noted = Arc::new(std::mem::take(&mut done));
+            let batch = match self.turn(org, noted.clone(), room).await {
+                Ok(batch) => batch,
+                Err(error) => {
+                    tracing::warn!(error = %error, "callbacks wait for the database");
+                    self.land(org, noted, &mut flying).await;
+                    continue;
+                }
+            };
             self.work().settled.notify_waiters();
             if batch.is_empty() && flying.is_empty() {
                 return;
@@ -215,18 +224,25 @@ impl App {
         }
     }
 
-    /// A turn, as soon as the database takes it.
-    async fn turn_at_last(&self, org: OrgId, done: Vec<Outcome>, room: usize) -> Batch {
-        let done = Arc::new(done);
-        loop {
-            match self.turn(org, done.clone(), room).await {
-                Ok(batch) => return batch,
-                Err(error) => {
-                    tracing::warn!(error = %error, "callbacks wait for the database");
-                    self.rt().sleep(limits::CALLBACKS_POLL).await;
-                }
-            }
+    /// After a turn that went unheard, lanes may be ours that nobody sends: they are let go as soon
+    /// as all that flies has landed and is noted.
+    async fn land(&self, org: OrgId, noted: Arc<Vec<Outcome>>, flying: &mut JoinSet<Outcome>) {
+        let mut landed = Vec::new();
+        while let Some(outcome) = flying.join_next().await {
+            landed.extend(outcome.ok());
         }
+        let landed = Arc::new(landed);
+        while self.free_after(org, [&noted, &landed]).await.is_err() {
+            self.rt().sleep(limits::CALLBACKS_POLL).await;
+        }
+    }
+
+    async fn free_after(&self, org: OrgId, all: [&Arc<Vec<Outcome>>; 2]) -> Result<(), StoreError> {
+        for done in all {
+            self.turn(org, done.clone(), 0).await?;
+        }
+        let owner = self.work().incarnation().to_owned();
+        self.store().write(org, move |tx| lanes::let_go(tx, org, &owner)).await
     }
 
     /// Sends a batch and notes what became of it; for a clock that is moved by hand.
@@ -471,54 +487,5 @@ fn attempt(outcome: &Outcome, offset: i64) -> Attempt {
         status,
         took_ms: outcome.took_ms,
         answer,
-    }
-}
-
-/// How much a receiver is given at a time: more while it takes it, less while it fails.
-struct Width(usize);
-
-impl Default for Width {
-    fn default() -> Self {
-        Self(16)
-    }
-}
-
-impl Width {
-    fn room(&self) -> usize {
-        self.0
-    }
-
-    fn learn(&mut self, is_success: bool) {
-        self.0 = match is_success {
-            true => (self.0 + 1).min(limits::CALLBACKS_PER_RECEIVER),
-            false => (self.0 / 2).max(limits::CALLBACKS_TO_FAILING),
-        };
-    }
-
-    /// It is known to fail.
-    fn heard(&mut self, failing: bool) {
-        if failing {
-            self.0 = self.0.min(limits::CALLBACKS_TO_FAILING.max(self.0 / 2));
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_receiver_that_fails_is_given_less_and_one_that_recovers_more() {
-        let mut width = Width::default();
-        for _ in 0..100 {
-            width.learn(true);
-        }
-        assert_eq!(width.room(), limits::CALLBACKS_PER_RECEIVER);
-        for _ in 0..10 {
-            width.learn(false);
-        }
-        assert_eq!(width.room(), limits::CALLBACKS_TO_FAILING);
-        width.learn(true);
-        assert_eq!(width.room(), limits::CALLBACKS_TO_FAILING + 1);
     }
 }

@@ -200,7 +200,7 @@ impl App {
             let placed: Vec<_> = new.iter().map(New::placed).collect();
             self.settle_in(tx, (organisation.id, organisation.mode), &placed, ids)?;
             if order.is_listed {
-                self.tell_order(tx, ids.event(), &order, &organisation)?;
+                self.tell_order(tx, ids.event(), &order, organisation)?;
             }
         }
         Ok(Outcome::Applied { reference: order.reference, assigned, is_processing: is_later })

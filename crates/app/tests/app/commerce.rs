@@ -20,6 +20,7 @@ use domain::Timestamp;
 use domain::order::Target;
 use store::sql::Crash;
 
+pub(crate) use self::books::has_fallen;
 use self::books::{Books, Key, Order, Terms};
 use self::compare::{Look, Work};
 use self::model::Model;
@@ -30,7 +31,7 @@ use crate::tally::Tally;
 use crate::world::{ALL, World};
 
 /// What must have happened again and again in all histories together.
-pub(crate) const HAPPENS: [&str; 37] = [
+pub(crate) const HAPPENS: [&str; 38] = [
     "BeforeCommit",
     "AfterCommit",
     "esim back in stock",
@@ -39,6 +40,7 @@ pub(crate) const HAPPENS: [&str; 37] = [
     "large order completed",
     "large order failed",
     "lot expired",
+    "low balance",
     "order: BalanceTooLow",
     "order: IccidsMismatch",
     "order: IccidsWithoutAssign",
@@ -427,7 +429,8 @@ impl Commerce {
             let events = events.expect("events");
             let numbers = events.iter().map(|event| event.seq).collect::<Vec<_>>();
             let farewells = events.iter().filter(|event| event.kind.starts_with("esim.")).count();
-            let last = i64::try_from(books.events + farewells).expect("a short history");
+            let lacks = events.iter().filter(|event| event.kind == "InsufficientBalance").count();
+            let last = i64::try_from(books.events + farewells + lacks).expect("a short history");
             assert_eq!(numbers, (1..=last).collect::<Vec<_>>(), "events have no gap");
             let told = events.iter().filter(|event| event.kind == "esim.deleted").count();
             assert_eq!(told, books.left.len(), "each that left is told of once");

@@ -188,4 +188,9 @@ impl Forms for Writers {
     fn full(&self, event: &Event) -> String {
         format!("{{\"event\":\"{event:?}\"}}")
     }
+
+    fn short(&self, event: &Event) -> Option<String> {
+        let is_usage = matches!(event, Event::Utilisation { .. });
+        is_usage.then(|| format!("{{\"short\":\"{event:?}\"}}"))
+    }
 }

@@ -312,7 +312,7 @@ impl History {
         assert_eq!(balances.iter().map(|(_, balance)| balance).sum::<i64>(), 0);
         let events = self.world.wait(self.world.app().events(self.world.caller(), 0, ALL));
         let numbers: Vec<_> = events.expect("events").iter().map(|event| event.seq).collect();
-        let last = i64::try_from(credit.1 + times_paid).expect("a short history");
+        let last = i64::try_from(credit.1 + self.model.lows + times_paid).expect("a short history");
         assert_eq!(numbers, (1..=last).collect::<Vec<_>>(), "events have no gap");
         let entries = credit.1 + given.1 + expired.1 + times_paid;
         let report = self.verify().expect("the database answers");

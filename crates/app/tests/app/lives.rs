@@ -4,7 +4,7 @@
 mod esim;
 mod look;
 mod model;
-mod wares;
+pub(crate) mod wares;
 
 use std::collections::BTreeMap;
 use std::fmt::Debug;
@@ -449,8 +449,6 @@ impl Lives {
             self.model.consume(&record.iccid, (bytes, record.at), now);
             self.sent.push(record.clone());
         }
-        // What is nobody's is written nowhere.
-        let crash = crash.filter(|_| is_ours);
         let act = |world: &World| world.wait(world.app().take_records(vec![record.clone()]));
         if let Some(said) = self.once(crash, |_: &StoreError| true, act) {
             assert_eq!(said.expect("a verdict"), [expected]);

@@ -1,5 +1,5 @@
-//! Money, commerce and the lives of eSIMs, as properties: random histories with crashes, against
-//! small models.
+//! Money, commerce, the lives of eSIMs, usage and callbacks, as properties: random histories with
+//! crashes, against small models.
 
 mod commerce;
 mod dice;
@@ -7,8 +7,10 @@ mod far_side;
 mod history;
 mod lives;
 mod model;
+mod receiver;
 mod tally;
 mod tamper;
+mod usage;
 mod world;
 
 use std::ops::Range;
@@ -19,14 +21,16 @@ use self::commerce::Commerce;
 use self::history::History;
 use self::lives::Lives;
 use self::tally::Tally;
+use self::usage::Usage;
 
 const HISTORIES: u64 = 1_000;
+const USAGE_HISTORIES: u64 = 200;
 /// One in so many histories is tampered with at its end.
 const TAMPERED: u64 = 3;
 
 #[test]
 fn money_is_taken_once_and_credited_once_whatever_crashes() {
-    let Some(tally) = all_histories(|seed, tally| {
+    let Some(tally) = all_histories(HISTORIES, |seed, tally| {
         let mut history = History::new(seed);
         history.play();
         history.settle_all();
@@ -42,7 +46,7 @@ fn money_is_taken_once_and_credited_once_whatever_crashes() {
 
 #[test]
 fn bundles_are_paid_once_and_held_once_whatever_crashes() {
-    let Some(tally) = all_histories(|seed, tally| {
+    let Some(tally) = all_histories(HISTORIES, |seed, tally| {
         let mut commerce = Commerce::new(seed);
         commerce.play();
         commerce.settle_all();
@@ -60,7 +64,7 @@ fn bundles_are_paid_once_and_held_once_whatever_crashes() {
 
 #[test]
 fn bundles_on_esims_live_as_the_contract_has_it_whatever_crashes() {
-    let Some(tally) = all_histories(|seed, tally| {
+    let Some(tally) = all_histories(HISTORIES, |seed, tally| {
         let mut lives = Lives::new(seed);
         lives.play();
         lives.settle();
@@ -71,8 +75,21 @@ fn bundles_on_esims_live_as_the_contract_has_it_whatever_crashes() {
     tally.assert_each(HISTORIES / 100, &lives::HAPPENS);
 }
 
+#[test]
+fn records_count_once_and_callbacks_arrive_in_order_whatever_crashes() {
+    let Some(tally) = all_histories(USAGE_HISTORIES, |seed, tally| {
+        let mut usage = Usage::new(seed);
+        usage.play();
+        usage.settle();
+        tally.add(usage.into_tally());
+    }) else {
+        return;
+    };
+    tally.assert_each(USAGE_HISTORIES / 50, &usage::HAPPENS);
+}
+
 /// Plays every history on two threads, and counts; or, where a seed is given, that one alone.
-fn all_histories(play: fn(u64, &mut Tally)) -> Option<Tally> {
+fn all_histories(count: u64, play: fn(u64, &mut Tally)) -> Option<Tally> {
     let one = std::env::var("TERN_TEST_SEED").ok();
     if let Some(seed) = one.map(|text| text.parse().expect("TERN_TEST_SEED is a number")) {
         play(seed, &mut Tally::default());
@@ -80,7 +97,7 @@ fn all_histories(play: fn(u64, &mut Tally)) -> Option<Tally> {
     }
     let (mut tally, has_failed) = (Tally::default(), AtomicBool::new(false));
     std::thread::scope(|scope| {
-        let halves = [0..HISTORIES / 2, HISTORIES / 2..HISTORIES];
+        let halves = [0..count / 2, count / 2..count];
         let run = |seeds| scope.spawn(|| run(seeds, play, &has_failed));
         for run in halves.map(run) {
             tally.add(run.join().unwrap_or_else(|panic| resume_unwind(panic)));

@@ -3,6 +3,7 @@
 use app::Answer;
 use domain::Timestamp;
 
+use crate::commerce::has_fallen;
 use crate::far_side::fate;
 
 /// A key that was used, and what it says for ever once it says something.
@@ -19,6 +20,8 @@ pub(crate) struct Model {
     pub(crate) keys: Vec<Key>,
     /// Credit of the operator: how much, how often.
     pub(crate) credit: (i64, usize),
+    /// How often that brought the balance down to a mark.
+    pub(crate) lows: usize,
     /// The same of promotional credit that was given.
     pub(crate) given: (i64, usize),
     /// And of that which expired.
@@ -37,6 +40,7 @@ impl Model {
 
     pub(crate) fn credit(&mut self, amount: i64, balance: i64, has_auto_charge: bool) {
         self.credit = (self.credit.0 + amount, self.credit.1 + 1);
+        self.lows += usize::from(has_fallen(balance - amount, balance));
         if let Some((threshold, amount)) = self.auto
             && balance < threshold
             && !has_auto_charge

@@ -10,13 +10,14 @@ use app::idempotency::Request;
 use app::organisations::Change;
 use app::topup::{self, Charge};
 use app::vault::Vault;
-use app::{Actor, Answer, App, Balances, Caller, Database, Ports, Rt, Store};
+use app::{Actor, Answer, App, Balances, Caller, Database, Options, Ports, Rt, Store};
 use domain::{Mode, OrgId, Timestamp};
 use store::sql::Crash;
 use tempfile::TempDir;
 use tokio::runtime::{Builder, Runtime};
 
 use crate::far_side::{Died, FarSide, Writers};
+use crate::receiver::Receiver;
 
 const START_MS: i64 = 1_750_000_000_000;
 /// More than any history has of anything.
@@ -25,6 +26,7 @@ pub(crate) const ALL: i64 = 1_000;
 pub(crate) struct World {
     pub(crate) rt: Rt,
     pub(crate) far_side: Arc<FarSide>,
+    pub(crate) receiver: Arc<Receiver>,
     pub(crate) orgs: Vec<OrgId>,
     folder: TempDir,
     ports: Ports,
@@ -43,17 +45,21 @@ impl World {
         let vault_rt = Rt::seeded(0, Timestamp::from_ms(START_MS));
         Vault::create(&folder.path().join("vault"), &vault_rt).expect("a vault");
         let (far_side, writers) = (Arc::new(FarSide::default()), Arc::new(Writers::default()));
+        let receiver = Arc::new(Receiver::new(seed));
         let ports = Ports {
             test_payments: far_side.clone(),
             live_payments: None,
             live_network: None,
             live_sms: None,
             forms: writers.clone(),
+            receivers: receiver.clone(),
             answers: writers,
+            options: Options::default(),
         };
         let runtime = Builder::new_current_thread().build().expect("a runtime");
         let (orgs, api_keys, life) = (Vec::new(), Vec::new(), None);
-        let mut world = Self { rt, far_side, orgs, folder, ports, runtime, api_keys, life };
+        let mut world =
+            Self { rt, far_side, receiver, orgs, folder, ports, runtime, api_keys, life };
         let app = world.open();
         for (change, n) in changes.iter().zip(1..) {
             let change = Change { name: Some(format!("Reseller {n}")), ..change.clone() };
@@ -113,8 +119,12 @@ impl World {
     pub(crate) fn restart(&mut self) {
         self.life = None;
         self.far_side.die_when_asked(None);
+        self.receiver.die_when_sent(None);
         let app = self.open();
-        let released = app.store().write(OrgId::HOUSE, store::jobs::release_all);
+        let released = app.store().write(OrgId::HOUSE, |tx| {
+            store::jobs::release_all(tx)?;
+            store::lanes::release_all(tx)
+        });
         self.wait(released).expect("claimed work is released");
         self.begin_life(app);
     }

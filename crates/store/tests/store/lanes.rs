@@ -232,16 +232,18 @@ async fn held_and_paused_organisations_are_left_out(fixture: Fixture) {
         })
     };
     assert_eq!(hold(true).await, Ok(()));
-    let endpoint = |org: OrgId, endpoint: Endpoint| {
-        store.write(org, move |tx| organisations::put_endpoint(tx, org, &endpoint))
-    };
-    let pause = Endpoint { paused_at: Some(at(1)), ..Endpoint::default() };
-    assert_eq!(endpoint(paused, pause).await, Ok(()));
+    let pause =
+        |at: Option<Timestamp>| store.write(paused, move |tx| organisations::pause(tx, paused, at));
+    assert_eq!(pause(Some(at(1))).await, Ok(()));
     // What is switched off is found: what waits there is to be given up.
-    let switched_off = Endpoint { off_at: Some(at(1)), ..Endpoint::default() };
-    assert_eq!(endpoint(off, switched_off).await, Ok(()));
+    let switch_off = store.write(off, move |tx| {
+        let url = sample(off).settings.callback_url.expect("it has one");
+        let endpoint = Endpoint { off_at: Some(at(1)), ..Endpoint::default() };
+        organisations::judge(tx, (off, &url), &endpoint)
+    });
+    assert_eq!(switch_off.await, Ok(()));
     assert_eq!(found(&store).await, [(off, 5), (orgs[3], 5)]);
-    assert_eq!(endpoint(paused, Endpoint::default()).await, Ok(()));
+    assert_eq!(pause(None).await, Ok(()));
     assert_eq!(found(&store).await, [(paused, 5), (off, 5), (orgs[3], 5)]);
     assert_eq!(hold(false).await, Ok(()));
     assert_eq!(found(&store).await.len(), 4);
@@ -266,9 +268,13 @@ async fn the_lanes_of_a_silent_node_are_free_again(fixture: Fixture) {
         assert_eq!(lanes::claim(tx, org, "alive", at(1), 9)?.len(), 2);
         // What the dead node brings now changes nothing.
         lanes::give_back(tx, (org, "dead"), &names(["a", "b", "c"]), at(99))?;
-        lanes::in_flight(tx, org)
+        lanes::let_go(tx, org, "dead")?;
+        lanes::let_go(tx, OrgId::HOUSE, "alive")?;
+        assert_eq!(lanes::in_flight(tx, org)?, 3);
+        lanes::let_go(tx, org, "alive")?;
+        Ok::<_, StoreError>((lanes::in_flight(tx, org)?, lanes::next_due(tx, org)?))
     });
-    assert_eq!(checks.await, Ok(3));
+    assert_eq!(checks.await, Ok((0, Some(at(1)))));
 }
 
 async fn many_organisations_are_found(fixture: Fixture) {

@@ -2,7 +2,7 @@
 //! both databases.
 
 use domain::organisation::Endpoint;
-use domain::{KeyId, OrgId, Role, Timestamp, User, UserId};
+use domain::{CallbackUrl, KeyId, OrgId, Role, Timestamp, User, UserId};
 use store::faults::{self, Fault};
 use store::{Sealed, StoreError, Tx, keys, organisations, secrets, users};
 
@@ -125,24 +125,33 @@ async fn only_the_newest_is_met_under_an_id(fixture: Fixture) {
 async fn an_endpoint_reads_back(fixture: Fixture) {
     let store = fixture.store().await;
     let (org, other) = (new_org(&store, 1).await, new_org(&store, 2).await);
-    let endpoint = Endpoint {
-        paused_at: Some(at(1)),
+    let failing = Endpoint {
+        paused_at: None,
         failing_since: Some(at(2)),
         off_at: Some(at(3)),
         off_why: "it is gone".into(),
     };
     let checks = store.write(org, move |tx| {
-        for one in [org, other] {
-            organisations::insert(tx, &sample(one))?;
-        }
-        organisations::put_endpoint(tx, org, &endpoint)?;
-        let expected = domain::Organisation { endpoint: endpoint.clone(), ..sample(org) };
-        assert_eq!(organisations::find(tx, org)?, Some(expected.clone()));
-        // What is set for an organisation is one thing, how its endpoint does another.
+        let all = [sample(org), sample(other)];
+        all.iter().try_for_each(|one| organisations::insert(tx, one))?;
+        let url = sample(org).settings.callback_url.expect("it has one");
+        let elsewhere = CallbackUrl::parse("https://shop.example/other").expect("a URL");
+        organisations::judge(tx, (org, &elsewhere), &failing)?;
+        assert_eq!(organisations::find(tx, org)?, Some(sample(org)), "it is another one by now");
+        organisations::judge(tx, (org, &url), &failing)?;
+        // What the operator wants is one thing, how an endpoint does another.
+        organisations::pause(tx, org, Some(at(1)))?;
+        organisations::judge(tx, (org, &url), &failing)?;
         organisations::update(tx, &sample(org))?;
+        let endpoint = Endpoint { paused_at: Some(at(1)), ..failing.clone() };
+        let expected = domain::Organisation { endpoint, ..sample(org) };
         assert_eq!(organisations::find(tx, org)?, Some(expected));
+        organisations::switch_on(tx, org)?;
+        let endpoint = Endpoint { paused_at: Some(at(1)), ..Endpoint::default() };
+        let expected = domain::Organisation { endpoint, ..sample(org) };
+        assert_eq!(organisations::find(tx, org)?, Some(expected));
+        organisations::pause(tx, org, None)?;
         assert_eq!(organisations::find(tx, other)?, Some(sample(other)));
-        organisations::put_endpoint(tx, org, &Endpoint::default())?;
         organisations::find(tx, org)
     });
     assert_eq!(checks.await, Ok(Some(sample(org))));
@@ -182,6 +191,10 @@ async fn keys_and_people_are_handed_on(fixture: Fixture) {
         assert_eq!(keys::by_digest(tx, &[1])?, Some(key(new, 1, true)), "it works as before");
         assert_eq!(keys::primary(tx, new)?, Some((one, sealed(11))));
         assert_eq!(keys::primary(tx, old)?, None);
+        secrets::add(tx, (old, one), &sealed(4), at(1))?;
+        secrets::hand_on(tx, one, new, &sealed(14))?;
+        assert_eq!(secrets::valid(tx, old, at(1))?, []);
+        assert_eq!(secrets::valid(tx, new, at(1))?, [(one, sealed(14))]);
         users::hand_on(tx, old, new)?;
         assert_eq!(users::of_org(tx, old)?, []);
         assert_eq!(users::of_org(tx, new)?, [person(1), person(2)]);

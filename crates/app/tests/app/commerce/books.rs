@@ -47,6 +47,11 @@ pub(crate) struct Books {
     pub(crate) happened: Vec<&'static str>,
 }
 
+/// Whether a balance has fallen to or below 100, 75, 50 or 10 dollars, all in cents.
+pub(crate) fn has_fallen(before: i64, after: i64) -> bool {
+    [10_000, 7_500, 5_000, 1_000].iter().any(|mark| before > *mark && after <= *mark)
+}
+
 /// Test credit until it ends; what is given after that is another pot.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Pot {
@@ -210,8 +215,10 @@ impl Books {
     }
 
     pub(crate) fn credit(&mut self, amount: i64) {
+        let before = self.on(Account::Available);
         self.post(&[(Account::Available, amount), (Account::OperatorCredit, -amount)]);
         self.events += 1;
+        self.tell_if_low(before);
         self.top_up_if_low();
     }
 
@@ -252,7 +259,7 @@ impl Books {
         let total = items.iter().map(|item| item.price * item.quantity).sum::<i64>();
         let test_credit = total.min(self.on(Account::TestCredit));
         let into = if is_later { Account::Held } else { Account::Sales };
-        let from_balance = test_credit - total;
+        let (before, from_balance) = (self.on(Account::Available), test_credit - total);
         let from_pot = (Account::TestCredit, -test_credit);
         self.post(&[(Account::Available, from_balance), from_pot, (into, total)]);
         self.orders.push(Order {
@@ -272,7 +279,16 @@ impl Books {
         if !is_later {
             self.hand_over(self.orders.len() - 1, now);
         }
+        self.tell_if_low(before);
         self.top_up_if_low();
+    }
+
+    /// It is told when its balance has fallen to a mark.
+    fn tell_if_low(&mut self, before: i64) {
+        if has_fallen(before, self.on(Account::Available)) {
+            self.events += 1;
+            self.happened.push("low balance");
+        }
     }
 
     /// An order that was processed has ended. True if it failed.

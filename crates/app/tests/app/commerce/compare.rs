@@ -45,14 +45,17 @@ struct Seen {
     charges: Vec<topup::Charge>,
     owned: BTreeMap<Iccid, OrgId>,
     free: Vec<(Mode, String, i64)>,
-    /// How often it was told that an eSIM leaves or has left.
+    /// How often it was told that an eSIM leaves or has left, or that it lacks money.
     farewells: usize,
+    lacks: usize,
 }
 
 fn see(world: &World, n: usize) -> Seen {
     const OWNED: &str = "SELECT iccid, org_id FROM esims WHERE org_id IS NOT NULL";
     const FAREWELLS: &str = "SELECT COUNT(*) FROM events WHERE org_id = $1 \
          AND kind IN ('esim.deletion_scheduled', 'esim.deleted')";
+    const LACKS: &str = "SELECT COUNT(*) FROM events WHERE org_id = $1 \
+         AND kind = 'InsufficientBalance'";
     let org = world.orgs[n];
     let read = world.store().read(move |tx| {
         let head = heads::find(tx, org)?.expect("a head");
@@ -62,7 +65,8 @@ fn see(world: &World, n: usize) -> Seen {
         let owned = rows.iter().map(owner).collect::<Result<_, StoreError>>()?;
         let free = profiles::free(tx)?;
         let farewells = usize::try_from(tx.one(FAREWELLS, args![org])?.int(0)?).expect("a count");
-        Ok::<_, StoreError>(Seen { head, lots, charges, owned, free, farewells })
+        let lacks = usize::try_from(tx.one(LACKS, args![org])?.int(0)?).expect("a count");
+        Ok::<_, StoreError>(Seen { head, lots, charges, owned, free, farewells, lacks })
     });
     world.wait(read).expect("the database answers")
 }
@@ -227,7 +231,7 @@ impl Model {
         assert_eq!(accounts, books.accounts, "{named:?}");
         assert_eq!(accounts.iter().sum::<i64>(), 0);
         assert_eq!(entries, books.entries, "entries of the ledger");
-        let events = books.events + seen.farewells;
+        let events = books.events + seen.farewells + seen.lacks;
         assert_eq!(usize::try_from(head.event_seq), Ok(events), "events");
         assert_eq!(head.held_at.is_some(), books.is_held);
     }
