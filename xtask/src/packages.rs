@@ -12,7 +12,7 @@ struct Package {
     is_there: fn() -> bool,
 }
 
-const PACKAGES: [Package; 5] = [
+const PACKAGES: [Package; 6] = [
     Package { name: "git", why: "tidy asks it for the list of files", is_there: || on_path("git") },
     Package {
         name: "openssl",
@@ -20,6 +20,11 @@ const PACKAGES: [Package; 5] = [
         is_there: || on_path("openssl"),
     },
     Package { name: "postgresql", why: "half of all tests", is_there: || postgres_bin().is_some() },
+    Package {
+        name: "python3-pip",
+        why: "a verifier of webhooks that is not ours",
+        is_there: || on_path("pip3"),
+    },
     Package {
         name: "util-linux",
         why: "setpriv runs PostgreSQL, which refuses to be root",

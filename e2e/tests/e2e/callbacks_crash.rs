@@ -84,7 +84,7 @@ async fn power_cuts_lose_no_callback_and_double_few(home: Home) {
     for cut in 1..=3 {
         let work = feed(world.node.address, requests(&world, &batches[heard..]));
         let feeding = Rt::real().task(work);
-        let some = cut * RECORDS / 6;
+        let some = cut * RECORDS * 3 / 10;
         wait::until("some callbacks came", Duration::from_secs(30), async || {
             (receiver.count() >= some).then_some(())
         })

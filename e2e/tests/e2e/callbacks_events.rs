@@ -244,7 +244,7 @@ fn short(calls: &[Call], kind: &str) -> Vec<(f64, f64)> {
     let of_kind = calls.iter().filter(|call| call.kind() == kind);
     let each = of_kind.map(|call| {
         let info = call.json()["balanceInfo"].take();
-        assert_eq!(number(&info, "threshold"), 100.0);
+        assert_eq!(info["threshold"], 100);
         (number(&info, "balance"), number(&info, "thresholdPercentRemaining"))
     });
     each.collect()

@@ -7,7 +7,7 @@ use store::Rt;
 
 use crate::callbacks::{deliveries, delivery, listen, many, remaining_of, report, told, used};
 use crate::desk::consume;
-use crate::harness::{Home, Org, Reaction, Receiver, World, wait};
+use crate::harness::{Call, Home, Org, Reaction, Receiver, World, wait};
 use crate::money::{advance, settle};
 use crate::shop::{PLENTY, credit, hold, now, open, reseller};
 
@@ -75,7 +75,7 @@ async fn events_without_an_esim_keep_an_order_of_their_own(home: Home) {
     }
     consume(&world, &org, &iccids[0], 1_000).await;
     settle(&world, &org).await;
-    let kinds: Vec<_> = receiver.calls().iter().map(|call| call.kind()).collect();
+    let kinds: Vec<_> = receiver.calls().iter().map(Call::kind).collect();
     let count = |kind: &str| kinds.iter().filter(|own| *own == kind).count();
     assert_eq!((count("Credit"), count("Utilisation"), kinds.len()), (1, 1, 2));
     receiver.refuse(&[]);
@@ -83,7 +83,7 @@ async fn events_without_an_esim_keep_an_order_of_their_own(home: Home) {
     settle(&world, &org).await;
     let calls = receiver.calls();
     let credits = calls.iter().filter(|call| call.kind() == "Credit");
-    let gained = |call: &crate::harness::Call| {
+    let gained = |call: &Call| {
         let bundle = call.json()["bundle"].take();
         bundle["newAmount"].as_f64().expect("a number") - bundle["oldAmount"].as_f64().expect("one")
     };

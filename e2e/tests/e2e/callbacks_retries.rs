@@ -165,7 +165,10 @@ async fn a_window_of_time_can_be_sent_again(home: Home) {
     }
     settle(&world, &org).await;
     assert_eq!(receiver.count(), 5);
-    let window = |from: usize, to: usize| json!({"from": times[from].to_string(), "to": times[to].to_string()});
+    let window = |from: usize, to: usize| {
+        let [from, to] = [from, to].map(|place: usize| times[place].to_string());
+        json!({ "from": from, "to": to })
+    };
     assert_eq!(replay(&world, &org, &window(1, 4)).await, 3);
     settle(&world, &org).await;
     let left: Vec<_> = receiver.calls()[5..].iter().map(crate::harness::Call::remaining).collect();
