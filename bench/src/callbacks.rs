@@ -1,6 +1,6 @@
-//! `bench callbacks`: from a usage record to a signed callback with its attempt written down, against
-//! our own client that posts the same bodies in a bare loop; records in against a bare loop of the
-//! same statements; healthy receivers among dead ones; a million callbacks that wait.
+//! `bench callbacks`: from a usage record to a signed callback with its attempt written down,
+//! against our own client that posts the same bodies in a bare loop; records in against a bare loop
+//! of the same statements; healthy receivers among dead ones; a million callbacks that wait.
 
 mod backlog;
 mod records;

@@ -21,7 +21,13 @@ pub(super) const ESIMS: i64 = 1_000;
 const FEEDS: usize = 2;
 
 /// A usage event as it is sent.
-pub(super) const BODY: &str = r#"{"iccid":"8943200000000000000","alertType":"Utilisation","bundle":{"id":"410000023","reference":"6513270e-269e-4d37-b2a7-4de452e6b438-0","name":"esim_1GB_7D_PT_V2","description":"eSIM, 1GB, 7 Days, Portugal, V2","initialQuantity":1000000000,"remainingQuantity":742000000,"startTime":"2026-05-04T08:15:00Z","endTime":"2026-05-11T08:15:00Z","unlimited":false}}"#;
+pub(super) const BODY: &str = concat!(
+    r#"{"iccid":"8943200000000000000","alertType":"Utilisation","bundle":{"id":"410000023","#,
+    r#""reference":"6513270e-269e-4d37-b2a7-4de452e6b438-0","name":"esim_1GB_7D_PT_V2","#,
+    r#""description":"eSIM, 1GB, 7 Days, Portugal, V2","initialQuantity":1000000000,"#,
+    r#""remainingQuantity":742000000,"startTime":"2026-05-04T08:15:00Z","#,
+    r#""endTime":"2026-05-11T08:15:00Z","unlimited":false}}"#,
+);
 
 /// Organisations with eSIMs, and the operator's key.
 pub(super) struct Service {
@@ -143,11 +149,10 @@ pub(super) fn batch(service: &Service, round: usize, numbers: &[usize]) -> Strin
         let n = i64::try_from(*number).expect("small");
         let iccid = FIRST + (n % orgs) * ESIMS + (n / orgs) % ESIMS;
         let comma = if text.len() > 1 { "," } else { "" };
-        write!(
-            text,
-            r#"{comma}{{"specversion":"1.0","id":"{round}-{number}","source":"bench","type":"tern.usage.data","time":"{now}","data":{{"iccid":"{iccid}","bytes":1000,"country":"PT"}}}}"#,
-        )
-        .expect("written");
+        let event = r#""specversion":"1.0","source":"bench","type":"tern.usage.data""#;
+        let data = format!(r#"{{"iccid":"{iccid}","bytes":1000,"country":"PT"}}"#);
+        let own = format!(r#""id":"{round}-{number}","time":"{now}""#);
+        write!(text, r#"{comma}{{{event},{own},"data":{data}}}"#).expect("written");
     }
     text.push(']');
     text

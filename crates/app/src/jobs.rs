@@ -1,11 +1,11 @@
 //! Due work: claimed in one short transaction, done with none open, settled in another that first
 //! makes sure that the attempt still counts. Any piece of it may run twice.
 
+mod by_hand;
 mod watch;
 
-use std::collections::HashMap;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::collections::{HashMap, HashSet};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use domain::ports::network::Network;
@@ -13,11 +13,9 @@ use domain::{JobId, Mode, OrgId, Timestamp, limits};
 pub use store::jobs::Job;
 use store::jobs::{self, Due};
 use store::sql::Dialect;
-use store::{Rt, StoreError, Tx, lanes};
+use store::{Rt, StoreError, Tx};
 use tokio::sync::{Notify, oneshot};
 
-use crate::callbacks::Batch;
-use crate::organisations::own;
 use crate::{Actor, App, credit, esims, inventory, orders, topup};
 
 /// Kinds of work.
@@ -40,12 +38,6 @@ pub(crate) enum Verdict {
     Dead(String),
 }
 
-/// What is done next while a clock is moved by hand.
-enum Next {
-    Job(Job),
-    Callbacks(Batch),
-}
-
 /// Delays between attempts; the last one repeats. An operator sees what still waits.
 const BACK_OFF: [Duration; 6] = [
     Duration::from_secs(1),
@@ -65,7 +57,8 @@ pub(crate) struct Work {
     wake: Notify,
     /// Told whenever a piece of work was settled, so that those who wait for one can look.
     pub(crate) settled: Notify,
-    running: AtomicUsize,
+    /// What this node does now.
+    running: Mutex<HashSet<JobId>>,
     /// Attempts that failed and could not even be put off, and why.
     left_over: Mutex<Vec<(Job, String)>>,
     /// Those who wait for a charge on this node.
@@ -80,7 +73,7 @@ impl Work {
             incarnation: domain::hex(&rt.random::<8>()),
             wake: Notify::new(),
             settled: Notify::new(),
-            running: AtomicUsize::new(0),
+            running: Mutex::default(),
             left_over: Mutex::default(),
             waiting: Mutex::default(),
             heard: Mutex::default(),
@@ -104,6 +97,18 @@ impl Work {
             // It may have given up already.
             let _gone = caller.send(());
         }
+    }
+
+    fn running(&self) -> MutexGuard<'_, HashSet<JobId>> {
+        self.running.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn begin(&self, id: JobId) {
+        self.running().insert(id);
+    }
+
+    fn end(&self, id: JobId) {
+        self.running().remove(&id);
     }
 
     /// Keeps an attempt that failed until the database can be told.
@@ -179,6 +184,9 @@ impl App {
             self.put_off_left_over().await;
             let room = limits::JOBS_AT_ONCE.saturating_sub(self.running());
             let claimed = if room > 0 { self.claim(room).await } else { Ok(Vec::new()) };
+            if claimed.is_err() {
+                self.let_go_of_unheard().await;
+            }
             let jobs = claimed.unwrap_or_default();
             if jobs.is_empty() {
                 tokio::select! {
@@ -189,10 +197,10 @@ impl App {
             }
             for job in jobs {
                 let app = self.clone();
-                self.work().running.fetch_add(1, Ordering::Relaxed);
+                self.work().begin(job.id);
                 self.rt().task(async move {
                     app.run(&job).await;
-                    app.work().running.fetch_sub(1, Ordering::Relaxed);
+                    app.work().end(job.id);
                     app.work().wake();
                 });
             }
@@ -200,7 +208,20 @@ impl App {
     }
 
     fn running(&self) -> usize {
-        self.work().running.load(Ordering::Relaxed)
+        self.work().running().len()
+    }
+
+    /// After a claim that went unheard work may be ours that nobody does: it is let go as soon as
+    /// the database answers. What is taken from under somebody's hands runs twice at worst.
+    async fn let_go_of_unheard(&self) {
+        loop {
+            let (owner, doing) = (self.work().incarnation.clone(), self.work().running().clone());
+            let let_go = move |tx: &mut Tx<'_>| jobs::let_go_but(tx, &owner, &doing);
+            if self.store().write(OrgId::HOUSE, let_go).await.is_ok() {
+                return;
+            }
+            self.rt().sleep(limits::JOBS_POLL).await;
+        }
     }
 
     async fn claim(&self, most: usize) -> Result<Vec<Job>, StoreError> {
@@ -284,99 +305,6 @@ impl App {
     /// Whether an attempt still counts; asked first in the transaction that settles it.
     pub(crate) fn is_mine(&self, tx: &mut Tx<'_>, job: &Job) -> Result<bool, StoreError> {
         jobs::is_mine(tx, job, &self.work().incarnation)
-    }
-
-    /// Does all work of one organisation that is due within the next `ahead_ms` of its clock, in
-    /// order, moving the clock to each item's own time first. Says how much it was, and how far the
-    /// clock has still to go.
-    pub(crate) async fn work_off(
-        &self,
-        org: OrgId,
-        ahead_ms: i64,
-    ) -> Result<(usize, i64), StoreError> {
-        let mut left = ahead_ms;
-        for done in 0..limits::ADVANCE_ITEMS_MAX {
-            if left > 0 {
-                // What is under way ends before the clock moves on, and may be due again by then.
-                self.wait_for_callbacks(org).await?;
-            }
-            let Some((next, moved)) = self.claim_within(org, left).await? else {
-                return Ok((done, left));
-            };
-            left -= moved;
-            match next {
-                Next::Job(job) => self.run(&job).await,
-                Next::Callbacks(batch) => self.deliver(org, batch).await?,
-            }
-        }
-        Ok((limits::ADVANCE_ITEMS_MAX, left))
-    }
-
-    /// Claims the next item within reach and moves the clock to it; says by how much. Callbacks
-    /// wait for work that is due at the same moment: it may tell more.
-    async fn claim_within(
-        &self,
-        org: OrgId,
-        reach_ms: i64,
-    ) -> Result<Option<(Next, i64)>, StoreError> {
-        let (app, now, new) = (self.clone(), self.now(), self.new_secret(org));
-        self.store()
-            .write(org, move |tx| {
-                let (organisation, clock) = own(tx, org, now)?;
-                if tx.head().is_none_or(|head| head.held_at.is_some()) {
-                    return Ok(None);
-                }
-                let is_paused = organisation.endpoint.paused_at.is_some();
-                let lane = if is_paused { None } else { lanes::next_due(tx, org)? };
-                let job = jobs::next_due(tx, org)?;
-                let Some(due) = [job, lane].into_iter().flatten().min() else { return Ok(None) };
-                if due > clock.plus_ms(reach_ms) {
-                    return Ok(None);
-                }
-                let moved = (due.ms() - clock.ms()).max(0);
-                if let Some(head) = tx.head_mut() {
-                    head.clock_offset_ms += moved;
-                }
-                let clock = clock.plus_ms(moved);
-                let next = if job == Some(due) {
-                    jobs::claim_next_of_org(tx, org, &app.work().incarnation, clock)?.map(Next::Job)
-                } else {
-                    let room = limits::CALLBACKS_PER_RECEIVER;
-                    let batch = app.take_lanes(tx, (&organisation, clock), room, (&new, now))?;
-                    Some(Next::Callbacks(batch))
-                };
-                Ok(next.map(|next| (next, moved)))
-            })
-            .await
-    }
-
-    /// Waits until no work of an organisation is in flight anywhere.
-    pub(crate) async fn wait_for_flight(&self, org: OrgId) -> Result<(), StoreError> {
-        self.wait_for_none(move |tx| Ok(jobs::in_flight(tx, org)? + lanes::in_flight(tx, org)?))
-            .await
-    }
-
-    /// Waits until none of its callbacks is.
-    pub(crate) async fn wait_for_callbacks(&self, org: OrgId) -> Result<(), StoreError> {
-        self.wait_for_none(move |tx| lanes::in_flight(tx, org)).await
-    }
-
-    async fn wait_for_none(
-        &self,
-        flying: impl Fn(&mut Tx<'_>) -> Result<i64, StoreError> + Send + Clone + 'static,
-    ) -> Result<(), StoreError> {
-        for _ in 0..600 {
-            let settled = self.work().settled.notified();
-            if self.store().read(flying.clone()).await? == 0 {
-                return Ok(());
-            }
-            tokio::select! {
-                biased;
-                () = settled => {}
-                () = self.rt().sleep(Duration::from_millis(50)) => {}
-            }
-        }
-        Err(StoreError::Busy)
     }
 
     /// Jobs: all, or those that were given up.

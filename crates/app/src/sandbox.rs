@@ -52,7 +52,9 @@ impl App {
         }
         let org = caller.org();
         self.check_reach(caller, seconds).await?;
-        let left = self.work_through(org, seconds * 1_000).await?;
+        let (done, left) = self.work_off(org, seconds * 1_000).await?;
+        // Stopped half-way by sheer amount, the clock stays where it got to.
+        let left = if done < limits::ADVANCE_ITEMS_MAX { left } else { 0 };
         let now = self.now();
         self.store()
             .write(org, move |tx| {
@@ -63,24 +65,6 @@ impl App {
                 Ok(clock)
             })
             .await
-    }
-
-    /// Does all that is due within so many milliseconds of an organisation's clock, also what
-    /// callbacks that are under way leave to do. Says how far the clock has still to go.
-    async fn work_through(&self, org: OrgId, ahead_ms: i64) -> Result<i64, Error> {
-        let mut left = ahead_ms;
-        loop {
-            self.wait_for_callbacks(org).await?;
-            let (done, ahead) = self.work_off(org, left).await?;
-            if done == limits::ADVANCE_ITEMS_MAX {
-                // Stopped half-way by sheer amount, the clock stays where it got to.
-                return Ok(0);
-            }
-            left = ahead;
-            if done == 0 {
-                return Ok(left);
-            }
-        }
     }
 
     /// Dates must stay writable.

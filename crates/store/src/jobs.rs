@@ -1,8 +1,10 @@
 //! Due work: one table. Claimed by a node's incarnation, settled only by the one that claimed it.
 
+use std::collections::HashSet;
+
 use domain::{JobId, OrgId, Timestamp};
 
-use crate::{Row, StoreError, Tx, args, lanes};
+use crate::{Row, StoreError, Tx, Value, args, lanes};
 
 /// A piece of due work.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -76,6 +78,8 @@ const ALL: &str = "SELECT id, org_id, kind, subject, due_at, attempts, error, fa
 const RETRY: &str = "UPDATE jobs SET failed_at = NULL, attempts = 0, wake_at = $2 \
      WHERE id = $1 AND failed_at IS NOT NULL";
 const RELEASE: &str = "UPDATE jobs SET owner = NULL WHERE owner = $1";
+const OWNED: &str = "SELECT id FROM jobs WHERE owner = $1";
+const LET_GO: &str = "UPDATE jobs SET owner = NULL WHERE owner = $1 AND id IN ({list})";
 const RELEASE_ALL: &str = "UPDATE jobs SET owner = NULL WHERE owner IS NOT NULL";
 const RESET_WAKE: &str = "UPDATE jobs SET wake_at = due_at - $2 \
      WHERE org_id = $1 AND wake_at <> due_at - $2";
@@ -226,6 +230,15 @@ pub fn bury(tx: &mut Tx<'_>, incarnation: &str, beat: i64) -> Result<bool, Store
     tx.exec(RELEASE, args![incarnation])?;
     lanes::release(tx, incarnation)?;
     Ok(true)
+}
+
+/// Lets go of work of a node that it does not do: a claim whose answer was lost.
+pub fn let_go_but(tx: &mut Tx<'_>, owner: &str, doing: &HashSet<JobId>) -> Result<(), StoreError> {
+    let owned = tx.all(OWNED, args![owner])?;
+    let owned =
+        owned.iter().map(|row| row.parsed(0, JobId::parse)).collect::<Result<Vec<_>, _>>()?;
+    let idle = owned.into_iter().filter(|id| !doing.contains(id)).map(Value::from);
+    tx.later_in(LET_GO, args![owner], &idle.collect::<Vec<_>>())
 }
 
 /// Releases everything: for a database that only one process works on.
