@@ -28,8 +28,9 @@ impl CallbackUrl {
             .or_else(|| text.strip_prefix("http://"))
             .ok_or(NotACallbackUrl)?;
         let authority = rest.split(['/', '?', '#']).next().unwrap_or_default();
-        let odd = |c: char| !c.is_ascii() || c.is_ascii_whitespace() || c.is_ascii_control();
-        if text.len() > limits::URL_BYTES_MAX || text.chars().any(odd) || text.contains('\\') {
+        // Space, controls, and what must be percent-encoded everywhere in a URL.
+        let odd = |c: char| !c.is_ascii_graphic() || "\"<>\\^`{|}".contains(c);
+        if text.len() > limits::URL_BYTES_MAX || text.chars().any(odd) {
             return Err(NotACallbackUrl);
         }
         let (host, port) = split(authority).ok_or(NotACallbackUrl)?;
@@ -129,6 +130,9 @@ mod tests {
             "https://user:pw@shop.example",
             "https://user@shop.example",
             "https://shop.example/a b",
+            "https://shop.example/?a=\"b\"",
+            "https://shop.example/<a>",
+            "https://shop.example/{a}|b^c`d",
             "https://shop.example/a\nb",
             "javascript:alert(1)",
             "https://:443/x",

@@ -8,8 +8,10 @@ use domain::Timestamp;
 use serde_json::{Value, json};
 use store::Rt;
 
-use crate::callbacks::{told, used};
-use crate::harness::{Call, Home, Node, Receiver, Request, World, http, wait};
+use crate::callbacks::{remaining_of, report, told, used};
+use crate::harness::home::server;
+use crate::harness::line::Line;
+use crate::harness::{Call, Home, Node, Reaction, Receiver, Request, World, http, wait};
 use crate::shop::{now, open, verify};
 
 crate::on_both! {
@@ -132,4 +134,47 @@ async fn the_callbacks_of_a_node_that_died_are_sent_by_another() {
     assert!(doubled <= DOUBLED_PER_CUT, "{doubled} came twice");
     world.node = other;
     verify(&world);
+}
+
+/// The database goes away in between, again and again: what was sent may come twice, nothing is
+/// lost, and the order stays.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_database_that_comes_and_goes_loses_no_callback() {
+    const EACH: usize = 20;
+    let url = server("TERN_TEST_POSTGRES");
+    let line = Line::to(&url).await;
+    let world = open(Home::on_server(&line.redirected(&url)).await, 20).await;
+    let receiver = Receiver::that(Reaction::Late(Duration::from_millis(20))).await;
+    let (org, iccids) = told(&world, &receiver, 20).await;
+    let at = now(&world, &org).await;
+    let one = |n: usize| used(&format!("d-{n}"), &iccids[n % 20], at, 1_000);
+    report(&world, &(0..20 * EACH).map(one).collect::<Vec<_>>()).await;
+    for cut in 1..=4 {
+        let some = cut * 60;
+        wait::until("some callbacks came", Duration::from_secs(15), async || {
+            (receiver.count() >= some).then_some(())
+        })
+        .await;
+        line.away(true);
+        Rt::real().sleep(Duration::from_millis(300)).await;
+        line.away(false);
+    }
+    let calls = wait::until("all callbacks came", Duration::from_secs(30), async || {
+        let calls = receiver.calls();
+        let different: HashSet<_> = calls.iter().map(|call| &call.body).collect();
+        (different.len() >= 20 * EACH).then_some(calls)
+    })
+    .await;
+    let wanted: Vec<_> = (1..=20).map(|n| 1_000_000_000 - n * 1_000).collect();
+    for iccid in &iccids {
+        let mut left = remaining_of(&calls, iccid);
+        left.dedup();
+        assert_eq!(left, wanted, "{iccid}");
+    }
+    assert!(calls.len() <= 20 * EACH + 4 * 20, "{} came", calls.len());
+    wait::until("all are noted", Duration::from_secs(10), async || {
+        let told = crate::callbacks::health(&world, &org).await;
+        (told["waiting"] == 0 && told["state"] == "well").then_some(())
+    })
+    .await;
 }

@@ -9,7 +9,7 @@ use crate::callbacks::{deliveries, delivery, listen, many, remaining_of, report,
 use crate::desk::consume;
 use crate::harness::{Call, Home, Org, Reaction, Receiver, World, wait};
 use crate::money::{advance, settle};
-use crate::shop::{PLENTY, credit, hold, now, open, reseller};
+use crate::shop::{PLENTY, at_once, credit, hold, now, open, reseller};
 
 crate::on_both! {
     a_failing_event_holds_back_its_own_esim_only,
@@ -17,6 +17,8 @@ crate::on_both! {
     what_waits_comes_in_order_once_the_receiver_is_back,
     nobody_waits_for_a_hostile_receiver,
     settle_sends_everything_and_hold_lets_it_wait,
+    a_receiver_may_close_its_connections_at_will,
+    sending_again_from_many_sides_keeps_the_order,
 }
 
 const GB: i64 = 1_000_000_000;
@@ -207,4 +209,49 @@ async fn settle_sends_everything_and_hold_lets_it_wait(home: Home) {
     hold(&world, &org, false).await;
     let calls = receiver.wait_for(5).await;
     assert_eq!(remaining_of(&calls, &iccids[1]), steps(2));
+}
+
+/// Servers close connections when they like. A callback that meets a closed one takes another, and
+/// that is no failure of the receiver.
+async fn a_receiver_may_close_its_connections_at_will(home: Home) {
+    let world = open(home, 5).await;
+    let receiver = Receiver::that(Reaction::Leave).await;
+    let (org, iccids) = told(&world, &receiver, 4).await;
+    let at = now(&world, &org).await;
+    let one = |n: usize| used(&format!("c-{n}"), &iccids[n % 4], at, 1_000);
+    report(&world, &(0..200).map(one).collect::<Vec<_>>()).await;
+    let calls = receiver.wait_for(200).await;
+    settle(&world, &org).await;
+    assert_eq!(receiver.count(), 200);
+    for iccid in &iccids {
+        assert_eq!(remaining_of(&calls, iccid), steps(50));
+    }
+    let rows = deliveries(&world, &org, "?limit=1000").await;
+    assert!(rows.iter().all(|row| row["attempts"] == 1), "each at the first attempt");
+}
+
+async fn sending_again_from_many_sides_keeps_the_order(home: Home) {
+    let world = open(home, 5).await;
+    let receiver = Receiver::start().await;
+    let (org, iccids) = told(&world, &receiver, 1).await;
+    for _ in 0..5 {
+        consume(&world, &org, &iccids[0], 1_000).await;
+    }
+    settle(&world, &org).await;
+    receiver.always(Reaction::Late(Duration::from_millis(20)));
+    let path = format!("/organisations/{}/deliveries/replay", org.id);
+    let span = json!({"from": "2020-01-01T00:00:00Z", "to": "2100-01-01T00:00:00Z"});
+    let requests: Vec<_> = (0..8).map(|_| world.operator("POST", &path).json(&span)).collect();
+    let answers = at_once(&world, &requests).await;
+    let sent: i64 =
+        answers.into_iter().map(|a| a.json_of(200)["replayed"].as_i64().expect("whole")).sum();
+    settle(&world, &org).await;
+    let again = remaining_of(&receiver.calls()[5..], &iccids[0]);
+    assert_eq!(i64::try_from(again.len()), Ok(sent), "as often as was said");
+    // Never two at a time, and an older one before a newer one of the same wish.
+    assert!(sent >= 5, "at least once each: {sent}");
+    assert_eq!(again[0], GB - 1_000);
+    assert_eq!(again.last(), Some(&(GB - 5_000)));
+    let left = deliveries(&world, &org, "?state=waiting").await;
+    assert_eq!(left, [] as [Value; 0]);
 }

@@ -3,7 +3,7 @@
 use domain::address;
 use serde_json::{Value, json};
 
-use crate::callbacks::{deliveries, delivery, listen, many};
+use crate::callbacks::{deliveries, delivery, listen, many, of_sandbox};
 use crate::desk::consume;
 use crate::harness::{Home, Receiver, World};
 use crate::money::{advance, settle};
@@ -13,6 +13,7 @@ crate::on_both! {
     addresses_inside_are_refused_when_they_are_set,
     addresses_are_judged_again_when_connecting,
     a_name_that_leads_inside_leads_nowhere,
+    what_is_taken_as_an_address_can_be_sent_to,
 }
 
 const OUTSIDE_ONLY: [(&str, &str); 1] = [("TERN_CALLBACKS_INSIDE", "false")];
@@ -157,4 +158,38 @@ async fn a_name_that_leads_inside_leads_nowhere(home: Home) {
     let whole = delivery(&world, &org, &first["cursor"]).await;
     assert_eq!(whole["tried"][1]["answer"], "the name could not be resolved", "{whole}");
     assert_eq!(receiver.connections(), 0);
+}
+
+/// Whatever stands in a path or a query: it is refused when it is set, or callbacks arrive there.
+async fn what_is_taken_as_an_address_can_be_sent_to(home: Home) {
+    let world = World::start(home).await;
+    let receiver = Receiver::start().await;
+    let org = world.add_sandbox("Odd").await;
+    let host = format!("http://127.0.0.1:{}", receiver.port());
+    let mut urls = vec![
+        (host.clone(), "/".to_owned()),
+        (format!("{host}?a=b"), "/?a=b".to_owned()),
+        (format!("{host}/a/b?c=d#e"), "/a/b?c=d".to_owned()),
+        (format!("{host}//a/../b%20c"), "//a/../b%20c".to_owned()),
+    ];
+    let plain = urls.len();
+    for odd in ('!'..='~').filter(|c| !c.is_ascii_alphanumeric() && !"?#%".contains(*c)) {
+        urls.push((format!("{host}/x{odd}y"), format!("/x{odd}y")));
+        urls.push((format!("{host}/?x{odd}y"), format!("/?x{odd}y")));
+    }
+    let mut paths = Vec::new();
+    for (place, (url, path)) in urls.iter().enumerate() {
+        let request = world.operator("PATCH", &format!("/organisations/{}", org.id));
+        let answer = world.node.send(&request.json(&json!({ "callbackUrl": url }))).await;
+        if answer.status == 400 && place >= plain {
+            continue;
+        }
+        answer.expect(200);
+        world.node.send(&of_sandbox(&org, "callbacks/test")).await.expect(200);
+        settle(&world, &org).await;
+        paths.push(path.clone());
+        let came: Vec<_> = receiver.calls().into_iter().map(|call| call.path).collect();
+        assert_eq!(came, paths, "{url}");
+    }
+    assert!(paths.len() > 40, "most are good: {paths:?}");
 }

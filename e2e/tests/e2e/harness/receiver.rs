@@ -33,6 +33,8 @@ pub(crate) enum Reaction {
     Late(Duration),
     /// Answers with that status after a while.
     LateStatus(Duration, u16),
+    /// Answers 200 and closes the connection, without a word of warning.
+    Leave,
     /// Never answers.
     Silent,
     /// Answers, but only a byte every 100 ms, and with a long head.
@@ -304,7 +306,8 @@ async fn react(
             return Ok(false);
         }
         Reaction::Close => return Ok(false),
+        Reaction::Leave => plain(200, "", "as told"),
     };
     stream.write_all(answer.as_bytes()).await?;
-    Ok(true)
+    Ok(!matches!(reaction, Reaction::Leave))
 }
