@@ -2,13 +2,16 @@
 
 mod care;
 mod forget;
+mod outcome;
 mod secrets;
 mod sender;
+mod taking;
 mod width;
 
 pub use self::care::{Again, Health};
-pub use self::sender::Sending;
-pub(crate) use self::sender::{Batch, Outgoing};
+pub use self::outcome::Sending;
+pub(crate) use self::sender::Outgoing;
+pub(crate) use self::taking::{Batch, Sender};
 use store::StoreError;
 pub use store::deliveries::{Attempt, Delivery};
 

@@ -79,8 +79,9 @@ impl App {
         loop {
             sandbox_only(caller)?;
             let (done, _) = self.work_off(caller.org(), 0).await?;
-            self.wait_for_flight(caller.org()).await?;
-            if done == 0 {
+            // What was under way may have left something to do.
+            let has_waited = self.wait_for_flight(caller.org()).await?;
+            if done == 0 && !has_waited {
                 return self.clock(caller).await;
             }
         }

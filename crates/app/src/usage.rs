@@ -97,7 +97,7 @@ impl App {
         let mut strays = Vec::new();
         for (at, record) in new.into_iter().enumerate() {
             let Some(org) = owners.get(&record.iccid) else {
-                strays.push(kept(&record, self.now()));
+                strays.push((at, kept(&record, self.now())));
                 continue;
             };
             let place = *places.entry(*org).or_insert_with(|| {
@@ -106,8 +106,8 @@ impl App {
             });
             by_org[place].1.push((at, record));
         }
-        if !strays.is_empty() {
-            self.store().write(OrgId::HOUSE, move |tx| records::stray(tx, &strays)).await?;
+        for at in self.keep_strays(strays).await? {
+            verdicts[at] = Verdict::Duplicate;
         }
         // Organisations do not wait for each other; the records of one stay in order.
         let mut taking = JoinSet::new();
@@ -123,6 +123,26 @@ impl App {
         }
         self.work().wake();
         Ok(verdicts)
+    }
+
+    /// Keeps records of eSIMs that no organisation has, but for those that counted when one had;
+    /// says which those are.
+    async fn keep_strays(&self, all: Vec<(usize, Record)>) -> Result<Vec<usize>, StoreError> {
+        if all.is_empty() {
+            return Ok(Vec::new());
+        }
+        self.store()
+            .write(OrgId::HOUSE, move |tx| {
+                let records: Vec<_> = all.iter().map(|(_, record)| record.clone()).collect();
+                let known = records::known(tx, &records)?;
+                let is_known = |record: &Record| known.contains(&record.digest());
+                let (old, strays): (Vec<_>, Vec<_>) =
+                    all.iter().cloned().partition(|(_, record)| is_known(record));
+                let strays: Vec<_> = strays.into_iter().map(|(_, record)| record).collect();
+                records::stray(tx, &strays)?;
+                Ok(old.into_iter().map(|(at, _)| at).collect())
+            })
+            .await
     }
 
     /// Takes all records of one organisation, so many in a transaction.
@@ -162,13 +182,20 @@ impl App {
         let mut esims = loaded(tx, org, chunk)?;
         let mut verdicts = Vec::with_capacity(chunk.len());
         let mut good = Vec::with_capacity(chunk.len());
+        let mut strays = Vec::new();
         for (place, record) in chunk {
-            let is_known = esims.contains_key(&record.iccid);
-            match refusal(record, clock, catalogue).or((!is_known).then_some(NOT_KNOWN)) {
-                Some(why) => verdicts.push((*place, Verdict::Rejected(why))),
-                None => good.push((*place, record, kept(record, ids.now))),
+            let refusal = refusal(record, clock, catalogue);
+            if refusal.is_none() && esims.contains_key(&record.iccid) {
+                good.push((*place, record, kept(record, ids.now)));
+                continue;
             }
+            if refusal.is_none() {
+                // It has left since its owner was looked up.
+                strays.push(kept(record, ids.now));
+            }
+            verdicts.push((*place, Verdict::Rejected(refusal.unwrap_or(NOT_KNOWN))));
         }
+        records::stray(tx, &strays)?;
         let rows: Vec<_> = good.iter().map(|(_, _, kept)| kept.clone()).collect();
         let mut new = records::add(tx, org, &rows)?;
         records::found(tx, &new.iter().copied().collect::<Vec<_>>())?;
@@ -270,10 +297,12 @@ impl App {
         (at, ids): (Timestamp, &mut Ids),
     ) -> Result<(), StoreError> {
         let iccid = loaded.esim.iccid.clone();
+        // Records may be old; events are told when they are heard of, so that they stay in order.
+        let clock = tx.head().map_or(at, |head| head.clock(ids.now));
         if loaded.esim.seen.is_none() {
             loaded.note(at, EntryKind::FirstAttachment);
             let event = Event::FirstAttachment { iccid: iccid.clone() };
-            self.tell(tx, organisation, (ids.event(), at), &event)?;
+            self.tell(tx, organisation, (ids.event(), clock), &event)?;
         }
         let told_at = loaded.visited(tx, &place.country)?;
         if told_at.is_none_or(|told| at >= told.plus(limits::COUNTRY_AGAIN)) {
@@ -281,7 +310,7 @@ impl App {
             let code = place.country.clone();
             let name = country_name(catalogue, &code).unwrap_or_else(|| code.clone());
             let event = Event::CountryChange { iccid, code, name };
-            self.tell(tx, organisation, (ids.event(), at), &event)?;
+            self.tell(tx, organisation, (ids.event(), clock), &event)?;
         }
         // Records may come late; where it was last is told by the latest.
         if loaded.esim.seen.as_ref().is_none_or(|seen| seen.at <= at) {

@@ -61,7 +61,6 @@ fn embedded(address: Ipv6Addr) -> Option<Ipv4Addr> {
         [0, 0, 0, 0, 0, 0 | 0xffff, a, b]
         | [0, 0, 0, 0, 0xffff, 0, a, b]
         | [0x64, 0xff9b, 0, 0, 0, 0, a, b]
-        | [0x64, 0xff9b, 1, _, _, _, a, b]
         | [0x2002, a, b, ..] => Some(low(a, b)),
         _ => None,
     }

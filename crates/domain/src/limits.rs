@@ -115,6 +115,8 @@ pub const JOBS_POLL: Duration = Duration::from_millis(500);
 pub const HEARTBEAT: Duration = Duration::from_secs(1);
 /// A node not heard of for this long is dead, and its work is given to others.
 pub const NODE_SILENCE: Duration = Duration::from_secs(6);
+/// How long whoever moves a clock by hand waits for work that is under way.
+pub const FLIGHT: Duration = Duration::from_secs(30);
 /// Pieces of work that one advance of a sandbox clock does at most.
 pub const ADVANCE_ITEMS_MAX: usize = 10_000;
 
@@ -243,6 +245,8 @@ pub const CALLBACKS_AT_ONCE: usize = 4_096;
 pub const CALLBACK_IDLE_CONNECTIONS: usize = CALLBACKS_PER_RECEIVER;
 /// How long such a connection is kept.
 pub const CALLBACK_IDLE: Duration = Duration::from_secs(30);
+/// When a callback is tried again that cannot be signed just now.
+pub const CALLBACK_UNSIGNED: Duration = Duration::from_secs(5);
 /// How often a node looks for due callbacks without being woken.
 pub const CALLBACKS_POLL: Duration = Duration::from_millis(500);
 /// How long it rests between two looks, however often it is woken.

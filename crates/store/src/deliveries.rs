@@ -93,6 +93,10 @@ const PAGE_DEAD: &str = "SELECT d.seq, e.id, e.kind, e.at, d.lane, d.form, d.sta
      d.made_at, d.done_at, d.body, e.data FROM deliveries d \
      JOIN events e ON e.org_id = d.org_id AND e.seq = d.seq \
      WHERE d.org_id = $1 AND d.seq < $2 AND d.state = 'dead' ORDER BY d.seq DESC LIMIT $3";
+const PAGE_WAITING: &str = "SELECT d.seq, e.id, e.kind, e.at, d.lane, d.form, d.state, \
+     d.attempts, d.made_at, d.done_at, d.body, e.data FROM deliveries d \
+     JOIN events e ON e.org_id = d.org_id AND e.seq = d.seq \
+     WHERE d.org_id = $1 AND d.seq < $2 AND d.state = 'waiting' ORDER BY d.seq DESC LIMIT $3";
 const PAGE_OF: &str = "SELECT d.seq, e.id, e.kind, e.at, d.lane, d.form, d.state, d.attempts, \
      d.made_at, d.done_at, d.body, e.data FROM deliveries d \
      JOIN events e ON e.org_id = d.org_id AND e.seq = d.seq \
@@ -108,7 +112,7 @@ const WITHIN: &str = "SELECT d.seq, d.lane, d.state, e.at FROM deliveries d \
      JOIN events e ON e.org_id = d.org_id AND e.seq = d.seq \
      WHERE d.org_id = $1 AND d.seq > $2 ORDER BY d.seq LIMIT $3";
 const AGAIN: &str = "UPDATE deliveries SET state = 'waiting', tries = 0, done_at = NULL \
-     WHERE org_id = $1 AND state <> 'waiting' AND seq IN ({list})";
+     WHERE org_id = $1 AND seq IN ({list})";
 const DELAYS: &str = "SELECT made_at, done_at, state FROM deliveries WHERE org_id = $1 \
      AND done_at IS NOT NULL ORDER BY done_at DESC LIMIT $2";
 const COUNT_DEAD: &str = "SELECT COUNT(*) FROM (SELECT seq FROM deliveries \
@@ -201,6 +205,7 @@ pub fn page(
     state: Option<State>,
 ) -> Result<Vec<Delivery>, StoreError> {
     let rows = match state {
+        Some(State::Waiting) => tx.all(PAGE_WAITING, args![org, before, most])?,
         Some(State::Dead) => tx.all(PAGE_DEAD, args![org, before, most])?,
         Some(state) => tx.all(PAGE_OF, args![org, before, most, state.name()])?,
         None => tx.all(PAGE, args![org, before, most])?,

@@ -5,6 +5,9 @@ use domain::{OrgId, Timestamp};
 
 use crate::{Row, StoreError, Tx, Value, args};
 
+const HURRY: &str = "INSERT INTO lanes (org_id, lane, due_at) VALUES ($1, $2, $3) \
+     ON CONFLICT (org_id, lane) DO UPDATE SET due_at = excluded.due_at \
+     WHERE lanes.due_at > excluded.due_at";
 const OPEN: &str = "INSERT INTO lanes (org_id, lane, due_at) VALUES ($1, $2, $3) \
      ON CONFLICT (org_id, lane) DO NOTHING";
 // From organisation to organisation by the index, however many lanes each has.
@@ -31,7 +34,7 @@ const CLOSE: &str = "DELETE FROM lanes WHERE org_id = $1 AND owner = $2 \
 const FREE: &str = "UPDATE lanes SET owner = NULL, due_at = $3 \
      WHERE org_id = $1 AND owner = $2 AND lane IN ({list})";
 const IN_FLIGHT: &str = "SELECT COUNT(*) FROM lanes WHERE org_id = $1 AND owner IS NOT NULL";
-const RELEASE: &str = "UPDATE lanes SET owner = NULL WHERE owner = $1";
+const RELEASE: &str = "UPDATE lanes SET owner = NULL WHERE owner >= $1 AND owner < $2";
 const LET_GO: &str = "UPDATE lanes SET owner = NULL WHERE org_id = $1 AND owner = $2";
 const RELEASE_ALL: &str = "UPDATE lanes SET owner = NULL WHERE owner IS NOT NULL";
 const DROP_ALL: &str = "DELETE FROM lanes WHERE org_id = $1";
@@ -42,14 +45,14 @@ pub fn open(tx: &mut Tx<'_>, org: OrgId, lane: &str, due: Timestamp) -> Result<(
     tx.later(OPEN, args![org, lane, due])
 }
 
-/// The same for many.
-pub fn open_all(
+/// Opens lanes, due now, also those that wait for later.
+pub fn hurry(
     tx: &mut Tx<'_>,
     org: OrgId,
     lanes: &[String],
     due: Timestamp,
 ) -> Result<(), StoreError> {
-    tx.later_rows(OPEN, lanes.iter().map(|lane| args![org, lane, due].to_vec()).collect())
+    tx.later_rows(HURRY, lanes.iter().map(|lane| args![org, lane, due].to_vec()).collect())
 }
 
 /// Organisations that have something to send, each with the real moment at which the first of it
@@ -100,14 +103,15 @@ pub fn in_flight(tx: &mut Tx<'_>, org: OrgId) -> Result<i64, StoreError> {
     tx.one(IN_FLIGHT, args![org])?.int(0)
 }
 
-/// Frees the lanes of an organisation that a node owns, due as they were.
-pub fn let_go(tx: &mut Tx<'_>, org: OrgId, owner: &str) -> Result<(), StoreError> {
+/// Frees the lanes of an organisation that somebody owns, due as they were.
+pub fn let_go(tx: &mut Tx<'_>, (org, owner): (OrgId, &str)) -> Result<(), StoreError> {
     tx.exec(LET_GO, args![org, owner]).map(drop)
 }
 
 /// Frees the lanes of a node that is gone.
-pub fn release(tx: &mut Tx<'_>, owner: &str) -> Result<(), StoreError> {
-    tx.exec(RELEASE, args![owner]).map(drop)
+pub fn release(tx: &mut Tx<'_>, node: &str) -> Result<(), StoreError> {
+    // The names of a node's senders begin with its own, and a colon, which a semicolon follows.
+    tx.exec(RELEASE, args![node, format!("{node};")]).map(drop)
 }
 
 /// Frees everything: for a database that only one process works on.

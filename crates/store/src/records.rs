@@ -72,6 +72,7 @@ const INSERT: &str = "INSERT INTO records (digest, source, id, org_id, iccid, ki
      VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12) \
      ON CONFLICT (digest) DO NOTHING RETURNING digest";
 const OVERSHOOT: &str = "UPDATE records SET overshoot = $2 WHERE digest = $1";
+const KNOWN: &str = "SELECT digest FROM records WHERE digest IN ({list})";
 const OLD: &str = "SELECT digest FROM records WHERE kind <> '' AND arrived_at < $1 \
      ORDER BY arrived_at LIMIT $2";
 const EMPTY: &str = "UPDATE records SET source = '', id = '', iccid = '', kind = '', country = '', \
@@ -140,6 +141,12 @@ pub fn empty_old(tx: &mut Tx<'_>, before: Timestamp, most: i64) -> Result<usize,
     let old = old.iter().map(|row| row.bytes(0).map(Value::from)).collect::<Result<Vec<_>, _>>()?;
     tx.later_in(EMPTY, &[], &old)?;
     Ok(old.len())
+}
+
+/// Which of these were known before.
+pub fn known(tx: &mut Tx<'_>, records: &[Record]) -> Result<HashSet<Digest>, StoreError> {
+    let digests: Vec<_> = records.iter().map(|record| Value::from(&record.digest()[..])).collect();
+    tx.all_in(KNOWN, &[], &digests)?.iter().map(digest).collect()
 }
 
 /// Keeps records of eSIMs that no organisation has, each once.

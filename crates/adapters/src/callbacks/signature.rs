@@ -3,10 +3,8 @@
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use domain::Secret;
+use domain::ports::callbacks::SECRET_PREFIX;
 use ring::hmac;
-
-/// What begins the text of a webhook secret.
-const SECRET_PREFIX: &str = "whsec_";
 
 /// The value of `X-Signature-SHA256`.
 pub fn by_api_key(key: &Secret<String>, body: &[u8]) -> String {

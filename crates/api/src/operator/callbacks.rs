@@ -83,11 +83,12 @@ pub(crate) struct Told {
 
 /// `POST …/callbacks/test`.
 pub(crate) async fn test(
-    _: ByOperator,
+    ByOperator(operator): ByOperator,
     OfOrg(org): OfOrg,
     State(api): State<Api>,
 ) -> Result<Answer<Told>, Problem> {
-    Ok(ok(Told { event: api.app.test_callback_of(org).await?.to_string() }))
+    let event = api.app.test_callback_of(operator.actor(), org).await?;
+    Ok(ok(Told { event: event.to_string() }))
 }
 
 #[derive(Serialize)]
@@ -97,11 +98,12 @@ pub(crate) struct Signing {
 
 /// `GET …/webhook-secret`.
 pub(crate) async fn secret(
-    _: ByOperator,
+    ByOperator(operator): ByOperator,
     OfOrg(org): OfOrg,
     State(api): State<Api>,
 ) -> Result<Answer<Signing>, Problem> {
-    Ok(ok(Signing { secret: api.app.webhook_secret(org).await?.expose().clone() }))
+    let secret = api.app.webhook_secret(operator.actor(), org).await?;
+    Ok(ok(Signing { secret: secret.expose().clone() }))
 }
 
 /// `POST …/webhook-secret`.

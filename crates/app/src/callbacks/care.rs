@@ -8,6 +8,7 @@ use store::deliveries::{self, Attempt, Delivery};
 use store::{StoreError, Tx, lanes, organisations};
 
 use super::Error;
+use crate::audit::Act;
 use crate::{Actor, App, Caller};
 
 /// How the callbacks of an organisation do.
@@ -150,11 +151,15 @@ impl App {
 
     /// Sends the caller an event that only looks like one; says its id.
     pub async fn test_callback(&self, caller: &Caller) -> Result<EventId, Error> {
-        self.test_callback_of(caller.org()).await
+        self.tell_test(caller.org(), None).await
     }
 
-    /// The same for an organisation.
-    pub async fn test_callback_of(&self, org: OrgId) -> Result<EventId, Error> {
+    /// The operator sends an organisation one.
+    pub async fn test_callback_of(&self, actor: Actor, org: OrgId) -> Result<EventId, Error> {
+        self.tell_test(org, Some(self.act(actor, "callbacks.test"))).await
+    }
+
+    async fn tell_test(&self, org: OrgId, act: Option<Act>) -> Result<EventId, Error> {
         let (app, id, now) = (self.clone(), self.event_id(), self.now());
         self.store()
             .write(org, move |tx| {
@@ -162,6 +167,9 @@ impl App {
                     organisations::find(tx, org)?.ok_or(Error::UnknownOrganisation)?;
                 check_open(&organisation)?;
                 let clock = tx.head().map_or(now, |head| head.clock(now));
+                if let Some(act) = &act {
+                    act.note(tx, Some(org), id, "")?;
+                }
                 Ok::<_, Error>(app.tell(tx, &organisation, (id, clock), &example(clock))?)
             })
             .await?;
@@ -224,7 +232,7 @@ fn wait_again(
     names.dedup();
     let clock = tx.head().map_or(now, |head| head.clock(now));
     deliveries::again(tx, org, &seqs)?;
-    lanes::open_all(tx, org, &names, clock)
+    lanes::hurry(tx, org, &names, clock)
 }
 
 /// The highest of so many percent.

@@ -2,14 +2,12 @@
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
+use domain::ports::callbacks::SECRET_PREFIX;
 use domain::{KeyId, OrgId, Secret, Timestamp, limits};
 use store::{Sealed, StoreError, Tx, organisations, secrets};
 
 use super::Error;
 use crate::{Actor, App};
-
-/// What begins the text of a secret.
-const PREFIX: &str = "whsec_";
 
 /// Whose a sealed secret is.
 pub(crate) fn owner_of_secret(org: OrgId, id: KeyId) -> String {
@@ -20,13 +18,14 @@ impl App {
     /// A new secret, made outside the transaction that may need it.
     pub(crate) fn new_secret(&self, org: OrgId) -> (KeyId, Sealed) {
         let id = self.key_id();
-        let text = format!("{PREFIX}{}", STANDARD.encode(self.rt().random::<32>()));
+        let text = format!("{SECRET_PREFIX}{}", STANDARD.encode(self.rt().random::<32>()));
         (id, self.vault().seal(self.rt().random(), &owner_of_secret(org, id), text.as_bytes()))
     }
 
     /// The secret that signs an organisation's callbacks now; the first one is made here.
-    pub async fn webhook_secret(&self, org: OrgId) -> Result<Secret<String>, Error> {
+    pub async fn webhook_secret(&self, actor: Actor, org: OrgId) -> Result<Secret<String>, Error> {
         let (app, new, now) = (self.clone(), self.new_secret(org), self.now());
+        let act = self.act(actor, "webhook-secret.make");
         self.store()
             .write(org, move |tx| {
                 organisations::find(tx, org)?.ok_or(Error::UnknownOrganisation)?;
@@ -34,6 +33,7 @@ impl App {
                     return Ok(app.opened_secret(org, newest)?);
                 }
                 secrets::add(tx, (org, new.0), &new.1, now)?;
+                act.note(tx, Some(org), new.0, "")?;
                 Ok(app.opened_secret(org, &new)?)
             })
             .await

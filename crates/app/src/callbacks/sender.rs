@@ -7,51 +7,21 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use domain::callback::{self, Next};
+use domain::callback::Next;
 use domain::organisation::CallbackVersion;
-use domain::ports::callbacks::{Callback, Reply, Signers};
-use domain::{CallbackUrl, KeyId, OrgId, Organisation, Timestamp, limits};
-use store::deliveries::{self, Attempt, Ready};
+use domain::ports::callbacks::Callback;
+use domain::{OrgId, limits};
+use store::deliveries::Ready;
 use store::sql::Dialect;
-use store::{Sealed, StoreError, Tx, jobs, keys, lanes, organisations, secrets};
+use store::{StoreError, lanes};
 use tokio::sync::{Notify, Semaphore};
 use tokio::task::JoinSet;
 
-use super::secrets::owner_of_secret;
+use super::outcome::{self, Outcome, Sending};
+use super::taking::{Batch, Envelope, Sender};
 use super::width::Width;
 use crate::App;
-use crate::audit::Act;
 use crate::organisations::own;
-
-/// What monitoring reads of sending.
-#[derive(Debug, Default)]
-pub struct Sending {
-    /// Attempts that the receiver took.
-    pub delivered: AtomicU64,
-    /// Attempts that it did not.
-    pub failed: AtomicU64,
-    /// Deliveries that were given up.
-    pub dead: AtomicU64,
-    /// Delays from an event to its delivery that were not heard of yet, in milliseconds.
-    delays: Mutex<Vec<i64>>,
-}
-
-impl Sending {
-    /// Delays since this was last asked for.
-    pub fn take_delays(&self) -> Vec<i64> {
-        std::mem::take(&mut self.delays.lock().unwrap_or_else(PoisonError::into_inner))
-    }
-
-    fn note(&self, delay: i64) {
-        let mut delays = self.delays.lock().unwrap_or_else(PoisonError::into_inner);
-        // Nobody reads: the first ones will do.
-        if delays.len() < DELAYS_UNHEARD_MAX {
-            delays.push(delay);
-        }
-    }
-}
-
-const DELAYS_UNHEARD_MAX: usize = 100_000;
 
 /// This node's part in sending.
 pub(crate) struct Outgoing {
@@ -59,6 +29,8 @@ pub(crate) struct Outgoing {
     wake: Notify,
     /// Those that are at work, each to be told of more.
     senders: Mutex<HashMap<OrgId, Arc<Notify>>>,
+    /// How many senders there were so far.
+    numbers: AtomicU64,
     sending: Sending,
 }
 
@@ -68,6 +40,7 @@ impl Default for Outgoing {
             room: Arc::new(Semaphore::new(limits::CALLBACKS_AT_ONCE)),
             wake: Notify::new(),
             senders: Mutex::default(),
+            numbers: AtomicU64::new(0),
             sending: Sending::default(),
         }
     }
@@ -79,58 +52,14 @@ impl Outgoing {
         self.wake.notify_one();
     }
 
+    /// A number that no other sender of this node has.
+    pub(super) fn number(&self) -> u64 {
+        self.numbers.fetch_add(1, Ordering::Relaxed)
+    }
+
     fn senders(&self) -> MutexGuard<'_, HashMap<OrgId, Arc<Notify>>> {
         self.senders.lock().unwrap_or_else(PoisonError::into_inner)
     }
-}
-
-/// What became of an attempt, to be noted in the next turn.
-#[derive(Debug)]
-struct Outcome {
-    ready: Ready,
-    url: CallbackUrl,
-    reply: Reply,
-    sent_at: Timestamp,
-    took_ms: i64,
-    jitter: u8,
-}
-
-impl Outcome {
-    fn next(&self) -> Next {
-        let (status, wait) = match &self.reply {
-            Reply::Answered { status, retry_after, .. } => (Some(*status), *retry_after),
-            Reply::Failed(_) => (None, None),
-        };
-        callback::after(self.ready.tries + 1, status, wait, self.jitter)
-    }
-
-    /// Whether it was sent where callbacks still go.
-    fn is_of(&self, organisation: &Organisation) -> bool {
-        organisation.settings.callback_url.as_ref() == Some(&self.url)
-    }
-}
-
-/// Lanes that were taken, as far as there is something to send.
-#[derive(Debug, Default)]
-pub(crate) struct Batch {
-    ready: Vec<Ready>,
-    callback: Option<Arc<Envelope>>,
-    /// Whether lanes were taken that held nothing to send: there may be more of them.
-    is_partial: bool,
-    failing: bool,
-}
-
-impl Batch {
-    pub(crate) fn is_empty(&self) -> bool {
-        self.ready.is_empty() && !self.is_partial
-    }
-}
-
-/// What all callbacks of a batch have in common.
-#[derive(Debug)]
-struct Envelope {
-    url: CallbackUrl,
-    signers: Option<Arc<Signers>>,
 }
 
 impl App {
@@ -175,29 +104,25 @@ impl App {
                 }
                 senders.entry(org).or_default().clone()
             };
-            let app = self.clone();
-            self.rt().task(async move {
-                app.send_for(org, &more).await;
-                app.outgoing().senders().remove(&org);
-                // Something may have come between its last look and now.
-                app.outgoing().wake();
-            });
+            let at_work = AtWork(self.clone(), org);
+            self.rt().task(async move { at_work.0.send_for(org, &more).await });
         }
         Ok(next)
     }
 
     /// Sends for one organisation until nothing is due.
     async fn send_for(&self, org: OrgId, more: &Notify) {
-        let mut flying = JoinSet::new();
+        let (sender, mut flying) = (self.sender(org), JoinSet::new());
         let (mut done, mut width) = (Vec::new(), Width::default());
         loop {
             let room = width.room().saturating_sub(flying.len());
             let noted = Arc::new(std::mem::take(&mut done));
-            let batch = match self.turn(org, noted.clone(), room).await {
+            let batch = match self.turn(&sender, noted.clone(), room).await {
                 Ok(batch) => batch,
                 Err(error) => {
                     tracing::warn!(error = %error, "callbacks wait for the database");
-                    self.land(org, noted, &mut flying).await;
+                    self.land(&sender, noted, &mut flying).await;
+                    self.rt().sleep(limits::CALLBACKS_POLL).await;
                     continue;
                 }
             };
@@ -211,12 +136,17 @@ impl App {
                 continue;
             }
             let has_room = flying.len() < width.room();
+            let mut landed = Vec::new();
             tokio::select! {
-                landed = flying.join_next() => done.extend(landed.and_then(Result::ok)),
+                first = flying.join_next() => landed.extend(first),
                 () = more.notified(), if has_room => {}
             }
-            while let Some(landed) = flying.try_join_next() {
-                done.extend(landed.ok());
+            landed.extend(std::iter::from_fn(|| flying.try_join_next()));
+            let is_whole = landed.iter().all(Result::is_ok);
+            done.extend(landed.into_iter().filter_map(Result::ok));
+            if !is_whole {
+                // An attempt that broke off says nothing, and its lane would be sent by nobody.
+                self.land(&sender, Arc::new(std::mem::take(&mut done)), &mut flying).await;
             }
             for outcome in &done {
                 width.learn(outcome.next() == Next::Delivered);
@@ -224,43 +154,46 @@ impl App {
         }
     }
 
-    /// After a turn that went unheard, lanes may be ours that nobody sends: they are let go as soon
-    /// as all that flies has landed and is noted.
-    async fn land(&self, org: OrgId, noted: Arc<Vec<Outcome>>, flying: &mut JoinSet<Outcome>) {
+    /// After a turn that went unheard, lanes may be a sender's that it does not send: they are let
+    /// go as soon as all that flies has landed and is noted.
+    async fn land(&self, sender: &Sender, noted: Arc<Vec<Outcome>>, flying: &mut JoinSet<Outcome>) {
         let mut landed = Vec::new();
         while let Some(outcome) = flying.join_next().await {
             landed.extend(outcome.ok());
         }
         let landed = Arc::new(landed);
-        while self.free_after(org, [&noted, &landed]).await.is_err() {
+        while self.free_after(sender, [&noted, &landed]).await.is_err() {
             self.rt().sleep(limits::CALLBACKS_POLL).await;
         }
     }
 
-    async fn free_after(&self, org: OrgId, all: [&Arc<Vec<Outcome>>; 2]) -> Result<(), StoreError> {
+    async fn free_after(
+        &self,
+        sender: &Sender,
+        all: [&Arc<Vec<Outcome>>; 2],
+    ) -> Result<(), StoreError> {
         for done in all {
-            self.turn(org, done.clone(), 0).await?;
+            self.turn(sender, done.clone(), 0).await?;
         }
-        let owner = self.work().incarnation().to_owned();
-        self.store().write(org, move |tx| lanes::let_go(tx, org, &owner)).await
+        let sender = sender.clone();
+        self.store().write(sender.org, move |tx| lanes::let_go(tx, sender.owned())).await
     }
 
-    /// Lets go of an organisation's lanes as soon as the database answers.
-    pub(crate) async fn free_lanes(&self, org: OrgId) {
-        while self.free_after(org, [&Arc::default(), &Arc::default()]).await.is_err() {
-            self.rt().sleep(limits::CALLBACKS_POLL).await;
-        }
+    /// Lets go of all lanes of a sender that sends nothing, as soon as the database answers.
+    pub(crate) async fn free_lanes(&self, sender: &Sender) {
+        self.land(sender, Arc::default(), &mut JoinSet::new()).await;
     }
 
     /// Sends a batch and notes what became of it; for a clock that is moved by hand.
-    pub(crate) async fn deliver(&self, org: OrgId, batch: Batch) -> Result<(), StoreError> {
+    pub(crate) async fn deliver(&self, sender: &Sender, batch: Batch) -> Result<(), StoreError> {
         let mut flying = JoinSet::new();
         self.launch(batch, &mut flying);
         let mut done = Vec::new();
         while let Some(landed) = flying.join_next().await {
-            done.extend(landed.ok());
+            let broken = |_| StoreError::Unavailable("an attempt broke off".to_owned());
+            done.push(landed.map_err(broken)?);
         }
-        self.turn(org, Arc::new(done), 0).await?;
+        self.turn(sender, Arc::new(done), 0).await?;
         self.work().settled.notify_waiters();
         Ok(())
     }
@@ -295,204 +228,42 @@ impl App {
     /// One transaction: notes outcomes, then takes as many lanes as there is room for.
     async fn turn(
         &self,
-        org: OrgId,
+        sender: &Sender,
         done: Arc<Vec<Outcome>>,
         room: usize,
     ) -> Result<Batch, StoreError> {
-        let (app, now) = (self.clone(), self.now());
+        let (app, sender, now) = (self.clone(), sender.clone(), self.now());
+        let org = sender.org;
         let act = self.act(crate::Actor::Service, "callbacks.switch-off");
         let (noted, new) = (done.clone(), self.new_secret(org));
-        let batch = self
+        let (batch, off) = self
             .store()
             .write(org, move |tx| {
                 let (mut organisation, clock) = own(tx, org, now)?;
-                app.note_outcomes(tx, (&mut organisation, clock), &done, &act)?;
+                let off = outcome::note(tx, (&mut organisation, clock), (&sender, &done), &act)?;
                 let is_held = tx.head().is_none_or(|head| head.held_at.is_some());
                 if is_held || room == 0 {
-                    return Ok(Batch::default());
+                    return Ok((Batch::default(), off));
                 }
-                app.take_lanes(tx, (&organisation, clock), room, (&new, now))
+                let all = (&organisation, clock);
+                Ok::<_, StoreError>((app.take_lanes(tx, all, (&sender, room), (&new, now))?, off))
             })
             .await?;
-        self.count(&noted, now);
+        if let Some(why) = off {
+            tracing::warn!(organisation = %org, why, "callbacks are switched off");
+        }
+        self.sending().count(&noted, now);
         Ok(batch)
     }
-
-    /// Takes lanes that are due, with what is to be sent.
-    pub(crate) fn take_lanes(
-        &self,
-        tx: &mut Tx<'_>,
-        (organisation, clock): (&Organisation, Timestamp),
-        room: usize,
-        (new, now): (&(KeyId, Sealed), Timestamp),
-    ) -> Result<Batch, StoreError> {
-        let org = organisation.id;
-        if organisation.endpoint.paused_at.is_some() {
-            return Ok(Batch::default());
-        }
-        let owner = self.work().incarnation();
-        let taken = lanes::claim(tx, org, owner, clock, room)?;
-        if taken.is_empty() {
-            return Ok(Batch::default());
-        }
-        jobs::known(tx, owner)?;
-        let failing = organisation.endpoint.failing_since.is_some();
-        let url = organisation.settings.callback_url.clone();
-        let Some(url) = url.filter(|_| organisation.endpoint.off_at.is_none()) else {
-            // Nowhere to go: what waits is given up, and can be sent again later.
-            let names: Vec<_> = taken.into_iter().map(|(lane, _)| lane).collect();
-            deliveries::give_up(tx, org, &names, now)?;
-            lanes::give_back(tx, (org, owner), &names, clock)?;
-            return Ok(Batch { is_partial: true, ..Batch::default() });
-        };
-        let seqs: Vec<_> = taken.iter().filter_map(|(_, seq)| *seq).collect();
-        let empty: Vec<_> = taken.into_iter().filter(|(_, seq)| seq.is_none()).collect();
-        let empty: Vec<_> = empty.into_iter().map(|(lane, _)| lane).collect();
-        if !empty.is_empty() {
-            lanes::give_back(tx, (org, owner), &empty, clock)?;
-        }
-        let ready = deliveries::ready(tx, org, &seqs)?;
-        let is_signed = ready.iter().any(|one| one.form == CallbackVersion::V3);
-        let signers = if is_signed { self.signers(tx, org, (new, now))? } else { None };
-        let callback = Some(Arc::new(Envelope { url, signers: signers.map(Arc::new) }));
-        Ok(Batch { ready, callback, is_partial: !empty.is_empty(), failing })
-    }
-
-    /// What signs now: the primary key, and the webhook secrets. The first one is made here.
-    fn signers(
-        &self,
-        tx: &mut Tx<'_>,
-        org: OrgId,
-        (new, now): (&(KeyId, Sealed), Timestamp),
-    ) -> Result<Option<Signers>, StoreError> {
-        let sealed = keys::primary(tx, org)?;
-        let Some(api_key) = self.opened(org, sealed)? else { return Ok(None) };
-        let mut sealed = secrets::valid(tx, org, now)?;
-        if sealed.is_empty() {
-            secrets::add(tx, (org, new.0), &new.1, now)?;
-            sealed.push(new.clone());
-        }
-        let open = |(id, sealed): &(KeyId, Sealed)| {
-            self.vault().open_text(&owner_of_secret(org, *id), sealed)
-        };
-        Ok(Some(Signers { api_key, secrets: sealed.iter().filter_map(open).collect() }))
-    }
-
-    /// Writes down what became of attempts.
-    fn note_outcomes(
-        &self,
-        tx: &mut Tx<'_>,
-        (organisation, clock): (&mut Organisation, Timestamp),
-        done: &[Outcome],
-        act: &Act,
-    ) -> Result<(), StoreError> {
-        if done.is_empty() {
-            return Ok(());
-        }
-        let org = organisation.id;
-        let offset = tx.head().map_or(0, |head| head.clock_offset_ms);
-        let attempts: Vec<_> = done.iter().map(|outcome| attempt(outcome, offset)).collect();
-        deliveries::attempted(tx, org, &attempts)?;
-        let mut free = Vec::new();
-        let mut delivered = Vec::new();
-        for outcome in done {
-            let Ready { seq, lane, attempts, .. } = outcome.ready.clone();
-            match outcome.next() {
-                Next::Delivered => {
-                    delivered.push(seq);
-                    free.push(lane);
-                }
-                // An address that was left says nothing about the one that took its place.
-                _ if !outcome.is_of(organisation) => {
-                    deliveries::failed(tx, org, (seq, attempts), None)?;
-                    free.push(lane);
-                }
-                Next::After(delay) => {
-                    deliveries::failed(tx, org, (seq, attempts), None)?;
-                    let owned = (org, self.work().incarnation());
-                    lanes::give_back(tx, owned, &[lane], clock.plus(delay))?;
-                }
-                Next::Dead | Next::Gone => {
-                    deliveries::failed(tx, org, (seq, attempts), Some(act.at))?;
-                    free.push(lane);
-                }
-            }
-        }
-        deliveries::delivered(tx, org, &delivered, act.at)?;
-        lanes::give_back(tx, (org, self.work().incarnation()), &free, clock)?;
-        judge(tx, (organisation, clock), done, act)
-    }
-
-    fn count(&self, done: &[Outcome], now: Timestamp) {
-        let sending = self.sending();
-        for outcome in done {
-            let counter = match outcome.next() {
-                Next::Delivered => {
-                    sending.note(now.ms() - outcome.ready.made_at.ms());
-                    &sending.delivered
-                }
-                Next::Dead | Next::Gone => {
-                    sending.dead.fetch_add(1, Ordering::Relaxed);
-                    &sending.failed
-                }
-                Next::After(_) => &sending.failed,
-            };
-            counter.fetch_add(1, Ordering::Relaxed);
-        }
-    }
 }
 
-/// How the endpoint does after these: well after a success; off when it wants nothing any more, or
-/// has failed for too long.
-fn judge(
-    tx: &mut Tx<'_>,
-    (organisation, clock): (&mut Organisation, Timestamp),
-    done: &[Outcome],
-    act: &Act,
-) -> Result<(), StoreError> {
-    let done: Vec<_> = done.iter().filter(|outcome| outcome.is_of(organisation)).collect();
-    if done.is_empty() {
-        return Ok(());
-    }
-    let was = organisation.endpoint.clone();
-    let endpoint = &mut organisation.endpoint;
-    if done.iter().any(|outcome| outcome.next() == Next::Delivered) {
-        endpoint.failing_since = None;
-    } else {
-        endpoint.failing_since.get_or_insert(clock);
-    }
-    let has_failed_long =
-        endpoint.failing_since.is_some_and(|s| clock >= s.plus(limits::CALLBACK_FAILING_MAX));
-    let why = if done.iter().any(|outcome| outcome.next() == Next::Gone) {
-        Some("the receiver answered 410 Gone")
-    } else {
-        has_failed_long.then_some("every attempt has failed for five days")
-    };
-    if let Some(why) = why.filter(|_| endpoint.off_at.is_none()) {
-        endpoint.off_at = Some(clock);
-        why.clone_into(&mut endpoint.off_why);
-        tracing::warn!(organisation = %organisation.id, why, "callbacks are switched off");
-        act.note(tx, Some(organisation.id), organisation.id, why)?;
-    }
-    match &organisation.settings.callback_url {
-        Some(url) if organisation.endpoint != was => {
-            organisations::judge(tx, (organisation.id, url), &organisation.endpoint)
-        }
-        _ => Ok(()),
-    }
-}
+/// Somebody sends for an organisation; when it ends, however that comes, another one may.
+struct AtWork(App, OrgId);
 
-fn attempt(outcome: &Outcome, offset: i64) -> Attempt {
-    let (status, answer) = match &outcome.reply {
-        Reply::Answered { status, start, .. } => (Some(i64::from(*status)), start.clone()),
-        Reply::Failed(why) => (None, why.clone()),
-    };
-    Attempt {
-        seq: outcome.ready.seq,
-        n: outcome.ready.attempts + 1,
-        at: outcome.sent_at.plus_ms(offset),
-        status,
-        took_ms: outcome.took_ms,
-        answer,
+impl Drop for AtWork {
+    fn drop(&mut self) {
+        self.0.outgoing().senders().remove(&self.1);
+        // Something may have come between its last look and now.
+        self.0.outgoing().wake();
     }
 }

@@ -8,13 +8,15 @@ use store::jobs::{self, Job};
 use store::{StoreError, Tx, lanes};
 
 use crate::App;
-use crate::callbacks::Batch;
+use crate::callbacks::{Batch, Sender};
 use crate::organisations::own;
 
 /// What is done next.
 enum Next {
     Job(Job),
     Callbacks(Batch),
+    /// Somebody else was quicker.
+    Lost,
 }
 
 impl App {
@@ -26,36 +28,42 @@ impl App {
         org: OrgId,
         ahead_ms: i64,
     ) -> Result<(usize, i64), StoreError> {
-        let worked = self.work_on(org, ahead_ms).await;
+        let sender = self.sender(org);
+        let worked = self.work_on((org, &sender), ahead_ms).await;
         if worked.is_err() {
             // What was claimed unheard is let go when the database answers again.
             let app = self.clone();
             self.rt().task(async move {
                 app.let_go_of_unheard().await;
-                app.free_lanes(org).await;
+                app.free_lanes(&sender).await;
             });
         }
         worked
     }
 
-    async fn work_on(&self, org: OrgId, ahead_ms: i64) -> Result<(usize, i64), StoreError> {
+    async fn work_on(
+        &self,
+        (org, sender): (OrgId, &Sender),
+        ahead_ms: i64,
+    ) -> Result<(usize, i64), StoreError> {
         let mut left = ahead_ms;
         for done in 0..limits::ADVANCE_ITEMS_MAX {
             if left > 0 {
                 // What is under way ends before the clock moves on, and may be due again by then.
-                self.wait_for_callbacks(org).await?;
+                self.wait_for_flight(org).await?;
             }
-            let Some((next, moved)) = self.claim_within(org, left).await? else {
+            let Some((next, moved)) = self.claim_within((org, sender), left).await? else {
                 return Ok((done, left));
             };
             left -= moved;
             match next {
+                Next::Lost => {}
                 Next::Job(job) => {
                     self.work().begin(job.id);
                     self.run(&job).await;
                     self.work().end(job.id);
                 }
-                Next::Callbacks(batch) => self.deliver(org, batch).await?,
+                Next::Callbacks(batch) => self.deliver(sender, batch).await?,
             }
         }
         Ok((limits::ADVANCE_ITEMS_MAX, left))
@@ -65,10 +73,11 @@ impl App {
     /// wait for work that is due at the same moment: it may tell more.
     async fn claim_within(
         &self,
-        org: OrgId,
+        (org, sender): (OrgId, &Sender),
         reach_ms: i64,
     ) -> Result<Option<(Next, i64)>, StoreError> {
         let (app, now, new) = (self.clone(), self.now(), self.new_secret(org));
+        let sender = sender.clone();
         self.store()
             .write(org, move |tx| {
                 let (organisation, clock) = own(tx, org, now)?;
@@ -88,42 +97,38 @@ impl App {
                 }
                 let clock = clock.plus_ms(moved);
                 let next = if job == Some(due) {
-                    jobs::claim_next_of_org(tx, org, &app.work().incarnation, clock)?.map(Next::Job)
+                    let claimed = jobs::claim_next_of_org(tx, org, &app.work().incarnation, clock)?;
+                    claimed.map_or(Next::Lost, Next::Job)
                 } else {
-                    let room = limits::CALLBACKS_PER_RECEIVER;
-                    let batch = app.take_lanes(tx, (&organisation, clock), room, (&new, now))?;
-                    Some(Next::Callbacks(batch))
+                    let room = (&sender, limits::CALLBACKS_PER_RECEIVER);
+                    let all = (&organisation, clock);
+                    Next::Callbacks(app.take_lanes(tx, all, room, (&new, now))?)
                 };
-                Ok(next.map(|next| (next, moved)))
+                Ok(Some((next, moved)))
             })
             .await
     }
 
-    /// Waits until no work of an organisation is in flight anywhere.
-    pub(crate) async fn wait_for_flight(&self, org: OrgId) -> Result<(), StoreError> {
-        self.wait_for_none(move |tx| Ok(jobs::in_flight(tx, org)? + lanes::in_flight(tx, org)?))
-            .await
-    }
-
-    /// Waits until none of its callbacks is.
-    pub(crate) async fn wait_for_callbacks(&self, org: OrgId) -> Result<(), StoreError> {
-        self.wait_for_none(move |tx| lanes::in_flight(tx, org)).await
-    }
-
-    async fn wait_for_none(
-        &self,
-        flying: impl Fn(&mut Tx<'_>) -> Result<i64, StoreError> + Send + Clone + 'static,
-    ) -> Result<(), StoreError> {
-        for _ in 0..600 {
+    /// Waits until no work of an organisation is in flight anywhere; says whether some was.
+    pub(crate) async fn wait_for_flight(&self, org: OrgId) -> Result<bool, StoreError> {
+        let until = self.rt().monotonic() + limits::FLIGHT;
+        let flying = move |tx: &mut Tx<'_>| {
+            Ok::<_, StoreError>(jobs::in_flight(tx, org)? + lanes::in_flight(tx, org)?)
+        };
+        let mut has_waited = false;
+        while self.rt().monotonic() < until {
             let settled = self.work().settled.notified();
-            if self.store().read(flying.clone()).await? == 0 {
-                return Ok(());
+            if self.store().read(flying).await? == 0 {
+                return Ok(has_waited);
             }
+            has_waited = true;
             tokio::select! {
                 biased;
                 () = settled => {}
                 () = self.rt().sleep(Duration::from_millis(50)) => {}
             }
+            // Others settle all the time; there is no need to ask for each of them.
+            self.rt().sleep(Duration::from_millis(2)).await;
         }
         Err(StoreError::Busy)
     }

@@ -31,6 +31,12 @@ impl App {
             .write(OrgId::HOUSE, move |tx| {
                 let organisation =
                     organisations::find(tx, old)?.ok_or_else(|| gone(old.to_string()))?;
+                let met = organisations::known_as(tx, organisation.known_as)?;
+                if let Some(met) = met.filter(|met| *met != old) {
+                    // Somebody was quicker, with the same effect.
+                    let head = heads::find(tx, met)?.ok_or_else(|| gone(met.to_string()))?;
+                    return Ok(head.clock(draft.now));
+                }
                 let clock = app.take_place(tx, &organisation, &draft)?;
                 act.note(tx, Some(draft.id), organisation.known_as, "")?;
                 Ok::<_, Error>(clock)

@@ -7,6 +7,9 @@ use std::time::Duration;
 
 use crate::{CallbackUrl, Secret, Timestamp};
 
+/// What begins the text of a webhook secret.
+pub const SECRET_PREFIX: &str = "whsec_";
+
 /// What signs a callback.
 #[derive(Debug, Clone)]
 pub struct Signers {

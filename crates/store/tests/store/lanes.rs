@@ -69,8 +69,8 @@ async fn an_open_lane_stays_as_it_is(fixture: Fixture) {
         assert_eq!(lanes::due(tx, org, "a")?, None);
         lanes::open(tx, org, "a", at(5))?;
         lanes::open(tx, org, "a", at(3))?;
-        lanes::open_all(tx, org, &names(["a", "b", ""]), at(9))?;
-        lanes::open_all(tx, org, &[], at(1))?;
+        lanes::hurry(tx, org, &names(["a", "b", ""]), at(9))?;
+        lanes::hurry(tx, org, &[], at(1))?;
         for (lane, due) in [("a", Some(5)), ("b", Some(9)), ("", Some(9)), ("c", None)] {
             assert_eq!(lanes::due(tx, org, lane)?, due.map(at), "{lane}");
         }
@@ -268,10 +268,10 @@ async fn the_lanes_of_a_silent_node_are_free_again(fixture: Fixture) {
         assert_eq!(lanes::claim(tx, org, "alive", at(1), 9)?.len(), 2);
         // What the dead node brings now changes nothing.
         lanes::give_back(tx, (org, "dead"), &names(["a", "b", "c"]), at(99))?;
-        lanes::let_go(tx, org, "dead")?;
-        lanes::let_go(tx, OrgId::HOUSE, "alive")?;
+        lanes::let_go(tx, (org, "dead"))?;
+        lanes::let_go(tx, (OrgId::HOUSE, "alive"))?;
         assert_eq!(lanes::in_flight(tx, org)?, 3);
-        lanes::let_go(tx, org, "alive")?;
+        lanes::let_go(tx, (org, "alive"))?;
         Ok::<_, StoreError>((lanes::in_flight(tx, org)?, lanes::next_due(tx, org)?))
     });
     assert_eq!(checks.await, Ok((0, Some(at(1)))));
@@ -288,7 +288,7 @@ async fn many_organisations_are_found(fixture: Fixture) {
             heads::insert(tx, org(n))?;
             // Every other one has nothing to send, or somebody sends it.
             if n.is_multiple_of(2) {
-                lanes::open_all(tx, org(n), &names(["a", "b", "c"]), at(i64::from(n)))?;
+                lanes::hurry(tx, org(n), &names(["a", "b", "c"]), at(i64::from(n)))?;
             }
             if n.is_multiple_of(4) {
                 assert_eq!(lanes::claim(tx, org(n), "me", at(9_999), 9)?.len(), 3);
