@@ -1,6 +1,7 @@
 //! Due work: one table. Claimed by a node's incarnation, settled only by the one that claimed it.
 
 use std::collections::HashSet;
+use std::hash::BuildHasher;
 
 use domain::{JobId, OrgId, Timestamp};
 
@@ -233,7 +234,11 @@ pub fn bury(tx: &mut Tx<'_>, incarnation: &str, beat: i64) -> Result<bool, Store
 }
 
 /// Lets go of work of a node that it does not do: a claim whose answer was lost.
-pub fn let_go_but(tx: &mut Tx<'_>, owner: &str, doing: &HashSet<JobId>) -> Result<(), StoreError> {
+pub fn let_go_but<S: BuildHasher>(
+    tx: &mut Tx<'_>,
+    owner: &str,
+    doing: &HashSet<JobId, S>,
+) -> Result<(), StoreError> {
     let owned = tx.all(OWNED, args![owner])?;
     let owned =
         owned.iter().map(|row| row.parsed(0, JobId::parse)).collect::<Result<Vec<_>, _>>()?;

@@ -4,6 +4,7 @@ use domain::Timestamp;
 use serde_json::{Value, json};
 
 use crate::harness::{Call, Org, Receiver, Request, World};
+use crate::life_bundles::time;
 use crate::shop::{self, PLENTY, PT};
 
 /// A reseller whose callbacks go to a receiver, and so many eSIMs with a bundle each.
@@ -66,6 +67,12 @@ pub(crate) async fn replay(world: &World, org: &Org, what: &Value) -> i64 {
 /// A call of the sandbox without a body.
 pub(crate) fn of_sandbox(org: &Org, path: &str) -> Request {
     Request::post(&format!("/sandbox/v1/{path}")).key(&org.key)
+}
+
+/// A moment of the interface as callbacks have it: in whole seconds.
+pub(crate) fn seconds(value: &Value) -> String {
+    let ms = time(value).ms();
+    Timestamp::from_ms(ms - ms % 1_000).to_string()
 }
 
 /// What the bundles of an eSIM had left, callback by callback.

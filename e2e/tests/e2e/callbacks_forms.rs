@@ -9,10 +9,9 @@ use ring::hmac;
 use serde_json::{Value, json};
 use tokio::sync::OnceCell;
 
-use crate::callbacks::{deliveries, delivery, of_sandbox};
+use crate::callbacks::{deliveries, delivery, of_sandbox, seconds};
 use crate::desk::{consume, latest, text};
 use crate::harness::{Call, Home, Org, Ran, Receiver, Request, World};
-use crate::life_bundles::time;
 use crate::money::settle;
 use crate::shop::{PLENTY, PT, buy, iccids, onto_new, open, reference, reseller};
 
@@ -36,12 +35,6 @@ async fn start(home: Home, fields: Value) -> (World, Org, Receiver, String, Stri
     fields["callbackUrl"] = json!(receiver.url());
     world.change(&org, &fields).await;
     (world, org, receiver, iccid, reference(&bought))
-}
-
-/// A moment of the interface in whole seconds.
-fn seconds(value: &Value) -> String {
-    let ms = time(value).ms();
-    domain::Timestamp::from_ms(ms - ms % 1_000).to_string()
 }
 
 async fn the_shorter_form_is_that_of_the_contract(home: Home) {

@@ -265,7 +265,10 @@ async fn a_bad_record_says_why_and_spoils_no_other(home: Home) {
     let batch: Vec<_> = bad.iter().map(|(record, _)| record.clone()).collect();
     let wanted: Vec<_> = bad.iter().map(|(_, why)| format!("rejected: {why}")).collect();
     assert_eq!(verdicts(&world, &batch).await, wanted);
-    assert_eq!(world.home.dump().await, before, "nothing of it counts");
+    // What is about nobody's eSIM is kept to be looked at.
+    let mut after = world.home.dump().await;
+    assert_eq!(after.insert("strays".to_owned(), Vec::new()).map(|kept| kept.len()), Some(1));
+    assert_eq!(after, before, "nothing of it counts");
     // Among good ones each is judged alone.
     let mut mixed = vec![used("g-0", &iccid, at, 7)];
     for (n, (record, _)) in bad.iter().enumerate() {

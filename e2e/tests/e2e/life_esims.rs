@@ -3,6 +3,7 @@
 
 use serde_json::{Value, json};
 
+use crate::callbacks::seconds;
 use crate::desk::{
     apply, apply_to_one, consume, deactivate, esim, esim_with, esims, latest, number, of, phone,
     put_on, put_onto, since, stock_up, take_off, text,
@@ -212,7 +213,7 @@ async fn the_feed_tells_of_an_esim_in_the_right_order(home: Home) {
     let before = events(&world, &org).await.len();
     consume(&world, &org, &iccid, 258_000_000).await;
     let one = latest(&world, &org, &iccid, PT).await;
-    let (start, end) = (&one["startTime"], &one["endTime"]);
+    let (start, end) = (seconds(&one["startTime"]), seconds(&one["endTime"]));
     let used = json!({
         "name": PT.name, "initialQuantity": 1_000_000_000, "remainingQuantity": 742_000_000,
         "startTime": start, "endTime": end,

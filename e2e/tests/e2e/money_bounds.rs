@@ -150,7 +150,7 @@ async fn a_low_balance_is_topped_up_by_itself(home: Home) {
     settle(&world, &org).await;
     assert_eq!(balance(&world, &org).await, 5_999);
     let seen = kinds(events(&world, &org).await);
-    assert_eq!(seen, ["AutoTopup", "Credit", "Credit", "AutoTopup"]);
+    assert_eq!(seen, ["AutoTopup", "Credit", "LowBalance", "Credit", "AutoTopup"]);
     for charge in charges(&world, &org).await {
         assert_eq!((&charge["kind"], &charge["state"]), (&json!("autoTopup"), &json!("paid")));
     }

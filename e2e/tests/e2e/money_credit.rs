@@ -49,7 +49,7 @@ async fn credit_is_given_and_taken_with_a_reason(home: Home) {
         credit(&world, org, 1, &"é".repeat(1_000)).await.expect(200);
         let seen = events(&world, org).await;
         let kinds: Vec<_> = seen.iter().map(|(kind, _)| kind.as_str()).collect();
-        assert_eq!(kinds, ["Credit"; 4]);
+        assert_eq!(kinds, ["Credit", "Credit", "Credit", "LowBalance", "Credit"]);
         assert_eq!(seen[1].1["bundle"], json!({"oldAmount": 50, "newAmount": 30}));
         let statement = statement(&world, org, "").await;
         let reasons: Vec<_> = statement["entries"].as_array().expect("a list").iter().collect();
