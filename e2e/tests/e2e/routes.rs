@@ -82,9 +82,9 @@ async fn good_call(world: &World, org: &Org, prefix: &str, operation: &Operation
         "firstName": "Ada", "lastName": "Rowe", "role": "Admin", "emailAddress": "ada@walk.example",
     });
     match (prefix, operation.method.as_str(), operation.path.as_str()) {
-        (_, "GET", "/" | "/organisation" | "/clock" | "/events/v1") | (_, "POST", "/settle") => {
-            request(&path).key(&org.key)
-        }
+        (_, "GET", "/" | "/organisation" | "/clock" | "/events/v1" | "/usage/v1/organisation")
+        | (_, "POST", "/settle") => request(&path).key(&org.key),
+        (_, _, path) if is_of_callbacks(path) => of_callbacks(world, org, prefix, operation).await,
         ("/operator/v1", _, "/catalogue" | "/stock" | "/organisations/{id}/grants") => {
             let body = shop_body(&path).unwrap_or_default();
             ours(&path.replace("/stock", "/stock?mode=sandbox")).json(&body)
@@ -127,6 +127,56 @@ async fn good_call(world: &World, org: &Org, prefix: &str, operation: &Operation
         (_, "POST", "/organisations/{id}/users") => ours(&path).json(&user),
         _ => panic!("{operation:?} is new: give it a call that succeeds"),
     }
+}
+
+fn is_of_callbacks(path: &str) -> bool {
+    let words =
+        ["callbacks", "deliveries", "webhook-secret", "/usage/v1/esims", "/faults", "/reset"];
+    words.iter().any(|word| path.contains(word))
+}
+
+/// A call about what is sent, what was used, and what a sandbox plays with.
+async fn of_callbacks(world: &World, org: &Org, prefix: &str, operation: &Operation) -> Request {
+    let path = format!("{prefix}{}", operation.path.replace("{id}", &org.id));
+    let request = |path: &str| Request::new(&operation.method, path);
+    let ours = |path: &str| request(path).bearer(&world.operator_key);
+    match operation.path.as_str() {
+        "/usage/v1/esims/{iccid}" => {
+            request(&path.replace("{iccid}", &desk::esim(world, org).await)).key(&org.key)
+        }
+        "/faults" => {
+            let fault = json!({"route": "GET /networks", "fault": "drop", "times": 0});
+            request(&path).key(&org.key).json(&fault)
+        }
+        "/reset" => request(&path).key(&world.add_sandbox("Afresh").await.key),
+        "/callbacks/test" => {
+            world.change(org, &json!({"callbackUrl": "https://hooks.example/"})).await;
+            request(&path).key(&org.key)
+        }
+        "/organisations/{id}/callbacks/pause" => ours(&path).json(&json!({"on": false})),
+        "/organisations/{id}/deliveries/{cursor}" => {
+            ours(&path.replace("{cursor}", &a_delivery(world, org).await))
+        }
+        "/organisations/{id}/deliveries/replay" => {
+            ours(&path).json(&json!({"cursor": a_delivery(world, org).await}))
+        }
+        "/organisations/{id}/callbacks/test" => {
+            world.change(org, &json!({"callbackUrl": "https://hooks.example/"})).await;
+            ours(&path)
+        }
+        _ => ours(&path),
+    }
+}
+
+/// The cursor of something that is on its way to nobody.
+async fn a_delivery(world: &World, org: &Org) -> String {
+    world.change(org, &json!({"callbackUrl": "https://hooks.example/"})).await;
+    let of = |what: &str| format!("/operator/v1/organisations/{}/{what}", org.id);
+    let test = Request::new("POST", &of("callbacks/test")).bearer(&world.operator_key);
+    world.node.send(&test).await.json_of(200);
+    let list = Request::get(&of("deliveries")).bearer(&world.operator_key);
+    let list = world.node.send(&list).await.json_of(200);
+    list["deliveries"][0]["cursor"].as_str().expect("a cursor").to_owned()
 }
 
 fn is_of_the_shop(path: &str) -> bool {

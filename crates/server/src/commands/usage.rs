@@ -94,10 +94,12 @@ impl Import {
             if chunk.is_empty() {
                 break;
             }
-            let judged = chunk.take(app).await;
-            // A service beside us may remember eSIMs as they were.
-            app.tell_nodes().await.map_err(|error| outcome.tally.broken_off(&error))?;
-            for one in judged.map_err(|error| outcome.tally.broken_off(&error))? {
+            let judged = chunk.take(app).await.map_err(|error| outcome.tally.broken_off(&error))?;
+            if judged.iter().any(|one| one.verdict == Verdict::Accepted) {
+                // A service beside us may remember eSIMs as they were.
+                app.tell_nodes().await.map_err(|error| outcome.tally.broken_off(&error))?;
+            }
+            for one in judged {
                 self.count(&one, [&mut own, &mut outcome.tally])?;
             }
             self.progress.show(own);
