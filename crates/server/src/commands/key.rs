@@ -72,7 +72,7 @@ pub(crate) async fn run(command: Command, config: &Config, json: bool) -> Result
             added_key(&added.0, "apiKey", added.1.expose(), json);
         }
         Command::List { org } => {
-            list(&app.keys(whose(&app, org).await?).await.map_err(text)?, json)
+            list(&app.keys(whose(&app, org).await?).await.map_err(text)?, json);
         }
         Command::Primary { key, org } => {
             app.make_key_primary(actor, whose(&app, org).await?, key_id(&key)?)

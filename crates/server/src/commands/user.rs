@@ -86,7 +86,7 @@ pub(crate) async fn run(command: Command, config: &Config, json: bool) -> Result
             tell(facts(&user), made, json);
         }
         Command::List { org } => {
-            list(&app.users(whose(&app, org).await?).await.map_err(text)?, json)
+            list(&app.users(whose(&app, org).await?).await.map_err(text)?, json);
         }
         Command::Password { email, password_stdin } => {
             let password = password(password_stdin)?;
