@@ -6,7 +6,7 @@ use domain::Secret;
 use domain::ports::callbacks::{Receivers as _, Signers};
 
 use crate::receiver::Receiver;
-use crate::{answered, failed, receivers, send, unsigned};
+use crate::{answered, receivers, send, unsigned};
 
 const OK: &[u8] = b"HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n";
 
