@@ -439,8 +439,9 @@ impl Lives {
         let is_known = self.sent.iter().any(|known| known.id == record.id);
         let is_ours = self.model.esims.contains_key(&record.iccid);
         let expected = match (is_ours, is_known) {
-            (false, _) => Verdict::Rejected("iccid is not known"),
-            (true, true) => Verdict::Duplicate,
+            // Known for ever, also when the eSIM has left since.
+            (_, true) => Verdict::Duplicate,
+            (false, false) => Verdict::Rejected("iccid is not known"),
             (true, false) if late < -300 => Verdict::Rejected("time is in the future"),
             (true, false) => Verdict::Accepted,
         };
