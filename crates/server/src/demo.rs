@@ -135,7 +135,8 @@ fn greet(demo: &Demo, address: &str, data: &str) {
     code(&format!("curl -X PATCH -H 'Authorization: Bearer {operator}' \\"));
     code(r#"     -d '{"callbackUrl":"http://127.0.0.1:9000/","callbackVersion":"V3"}' \"#);
     code(&format!("     {address}/operator/v1/organisations/{}", demo.organisation));
-    code(&format!("curl -X POST -H 'X-API-Key: {key}' {address}/sandbox/v1/callbacks/test"));
+    code(&format!("curl -X POST -H 'X-API-Key: {key}' \\"));
+    code(&format!("     {address}/sandbox/v1/callbacks/test"));
     code("");
     code(&ink.quiet("# as the wholesaler: make another reseller"));
     code(&format!("curl -H 'Authorization: Bearer {operator}' \\"));

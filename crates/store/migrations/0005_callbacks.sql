@@ -1,5 +1,6 @@
 -- Usage in sums, callbacks and what became of them, and what the sandbox needs to play with both.
--- Tables that are marked as clustered are kept by their key alone where the database can do that.
+-- Tables that are marked as clustered are kept by their key alone where the database can do that;
+-- not those that are also found by what becomes of them, since a planner would prefer the key.
 
 ALTER TABLE organisations ADD COLUMN usage_steps TEXT COLLATE "C" NOT NULL DEFAULT '';
 ALTER TABLE organisations ADD COLUMN callback_events TEXT COLLATE "C" NOT NULL DEFAULT '';
@@ -66,7 +67,7 @@ CREATE TABLE deliveries (
     tries BIGINT NOT NULL,
     made_at BIGINT NOT NULL,
     done_at BIGINT,
-    PRIMARY KEY (org_id, seq) /* clustered */
+    PRIMARY KEY (org_id, seq)
 );
 CREATE INDEX deliveries_waiting ON deliveries (org_id, lane, seq) WHERE state = 'waiting';
 CREATE INDEX deliveries_dead ON deliveries (org_id, seq) WHERE state = 'dead';

