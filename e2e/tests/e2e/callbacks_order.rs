@@ -159,7 +159,7 @@ async fn nobody_waits_for_a_hostile_receiver(home: Home) {
         count += 1;
         let arrived = healthy.wait_for(count);
         let (_, took) = wait::timed(arrived).await;
-        assert!(took < Duration::from_secs(2), "callback {count} took {took:?}");
+        assert!(took < Duration::from_secs(6), "callback {count} took {took:?}");
         rt.sleep(Duration::from_millis(100)).await;
     }
     for Victim { org, receiver, what, says } in &victims {
@@ -172,7 +172,7 @@ async fn nobody_waits_for_a_hostile_receiver(home: Home) {
         assert_eq!(rows.len(), 3, "{what}");
         for row in &rows {
             let first = delivery(&world, org, &row["cursor"]).await["tried"][0].take();
-            assert!(first["milliseconds"].as_i64() <= Some(15_500), "{what}: {first}");
+            assert!(first["milliseconds"].as_i64() <= Some(20_000), "{what}: {first}");
             let answer = first["answer"].as_str().expect("a text");
             assert!(answer.starts_with(says), "{what}: {first}");
             assert!(answer.len() <= 500, "{what}: {first}");

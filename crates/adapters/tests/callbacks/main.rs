@@ -17,7 +17,7 @@ use rustls::RootCertStore;
 /// Enough for a socket of this host, and little to wait for.
 const LIMIT: Duration = Duration::from_millis(300);
 /// What a busy machine may add to a limit.
-const SLACK: Duration = Duration::from_millis(400);
+const SLACK: Duration = Duration::from_secs(3);
 
 fn receivers() -> HttpReceivers {
     let roots = RootCertStore::empty();
