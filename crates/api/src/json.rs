@@ -3,6 +3,7 @@
 //! Keys of a request are matched without regard to case, unknown ones are ignored, `null` means
 //! absent. Twice the same key, too deep nesting and wrong types are refused.
 
+use domain::Timestamp;
 use std::fmt;
 
 use axum::response::{IntoResponse, Response};
@@ -130,6 +131,12 @@ impl Fields {
             Some(Json::Text(text)) => Ok(Some(text)),
             Some(_) => Err(wrong(name, "text")),
         }
+    }
+
+    /// A moment.
+    pub(crate) fn time(&mut self, name: &str) -> Result<Option<Timestamp>, Problem> {
+        let Some(text) = self.text(name)? else { return Ok(None) };
+        Timestamp::parse(&text).map(Some).map_err(|_| Problem::invalid(name))
     }
 
     pub(crate) fn int(&mut self, name: &str) -> Result<Option<i64>, Problem> {

@@ -1,6 +1,7 @@
 //! The query of a request: decoded once, unknown names ignored.
 
 use axum::extract::FromRequestParts;
+use domain::Timestamp;
 use http::request::Parts;
 use percent_encoding::percent_decode_str;
 
@@ -53,6 +54,12 @@ impl Query {
             text.push('\0');
         }
         text
+    }
+
+    /// A moment.
+    pub(crate) fn time(&self, name: &str) -> Result<Option<Timestamp>, Problem> {
+        let Some(text) = self.one(name) else { return Ok(None) };
+        Timestamp::parse(text).map(Some).map_err(|_| Problem::invalid(name))
     }
 
     /// A whole number within bounds.

@@ -57,13 +57,7 @@ fn span(query: &Query) -> Result<Span, Problem> {
         Some("hour") => Step::Hour,
         Some(_) => return Err(Problem::invalid("step")),
     };
-    Ok(Span { from: time(query, "from")?, to: time(query, "to")?, step })
-}
-
-/// A time of a query.
-pub(crate) fn time(query: &Query, name: &str) -> Result<Option<Timestamp>, Problem> {
-    let Some(text) = query.one(name) else { return Ok(None) };
-    Timestamp::parse(text).map(Some).map_err(|_| Problem::invalid(name))
+    Ok(Span { from: query.time("from")?, to: query.time("to")?, step })
 }
 
 impl From<Series> for Usage {

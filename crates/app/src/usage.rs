@@ -371,7 +371,7 @@ impl Sums {
         if record.bytes == 0 {
             return;
         }
-        let hour = record.at.ms().div_euclid(MS_PER_HOUR);
+        let hour = record.at.hour();
         for iccid in [None, Some(record.iccid.clone())] {
             let sum = self.0.entry((iccid, hour, record.country.clone())).or_default();
             *sum = sum.saturating_add(record.bytes);
@@ -386,8 +386,6 @@ impl Sums {
         store::usage::add(tx, org, &sums.iter().map(row).collect::<Vec<_>>())
     }
 }
-
-const MS_PER_HOUR: i64 = 3_600_000;
 
 /// Notes use of a bundle in the history, with its state after it.
 fn note_use(

@@ -61,6 +61,16 @@ impl Timestamp {
         self.0.div_euclid(DAY_MS)
     }
 
+    /// Its hour in UTC, counted from 1970.
+    pub fn hour(self) -> i64 {
+        self.0.div_euclid(HOUR_MS)
+    }
+
+    /// The first moment of an hour that is counted so.
+    pub fn of_hour(hour: i64) -> Self {
+        Self(hour.saturating_mul(HOUR_MS))
+    }
+
     /// The first moment of its day in UTC.
     #[must_use]
     pub fn start_of_day(self) -> Self {
@@ -105,6 +115,7 @@ impl Timestamp {
     }
 }
 
+const HOUR_MS: i64 = 3_600 * 1_000;
 const DAY_MS: i64 = 24 * 3_600 * 1_000;
 
 /// RFC 3339 in UTC with `Z`; a fraction only where there is one, without trailing zeros. By hand,

@@ -3,7 +3,6 @@
 
 use app::callbacks::{Again, Attempt, Delivery, Error, Health};
 use axum::extract::State;
-use domain::Timestamp;
 use domain::callback;
 use serde::Serialize;
 use serde_json::value::RawValue;
@@ -239,7 +238,7 @@ pub(crate) async fn replay(
 fn again(fields: &mut Fields) -> Result<Again, Problem> {
     let one = fields.text("cursor")?;
     let dead = fields.boolean("dead")?.unwrap_or_default();
-    let (from, to) = (time(fields, "from")?, time(fields, "to")?);
+    let (from, to) = (fields.time("from")?, fields.time("to")?);
     match (one, dead, from, to) {
         (Some(text), false, None, None) => {
             cursor(&text).map(Again::One).ok_or_else(|| Problem::invalid("cursor"))
@@ -255,11 +254,6 @@ fn again(fields: &mut Fields) -> Result<Again, Problem> {
 
 fn cursor(text: &str) -> Option<i64> {
     text.parse().ok().filter(|seq| *seq > 0 && text.bytes().all(|b| b.is_ascii_digit()))
-}
-
-fn time(fields: &mut Fields, name: &str) -> Result<Option<Timestamp>, Problem> {
-    let Some(text) = fields.text(name)? else { return Ok(None) };
-    Timestamp::parse(&text).map(Some).map_err(|_| Problem::invalid(name))
 }
 
 impl From<Error> for Problem {

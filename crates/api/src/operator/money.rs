@@ -4,7 +4,6 @@ use app::Balances;
 use app::credit::Error;
 use app::topup::Charge;
 use axum::extract::State;
-use domain::Timestamp;
 use serde::Serialize;
 
 use super::{OfOrg, not_found, page, page_size};
@@ -58,8 +57,7 @@ pub(crate) async fn test_credit(
     Body(mut fields): Body,
 ) -> Result<Answer<WireBalances>, Problem> {
     let (amount, reason) = amount_and_reason(&mut fields)?;
-    let end = fields.text("expiresAt")?.ok_or_else(|| Problem::missing("expiresAt"))?;
-    let end = Timestamp::parse(&end).map_err(|_| Problem::invalid("expiresAt"))?;
+    let end = fields.time("expiresAt")?.ok_or_else(|| Problem::missing("expiresAt"))?;
     Ok(ok(api.app.test_credit(operator.actor(), org, amount, (&reason, end)).await?.into()))
 }
 

@@ -25,11 +25,8 @@ pub(crate) async fn show(
     State(api): State<Api>,
     query: Query,
 ) -> Result<Response, Problem> {
-    let moment = |name: &str, default: i64| match query.one(name) {
-        None => Ok(Timestamp::from_ms(default)),
-        Some(text) => Timestamp::parse(text).map_err(|_| Problem::invalid(name)),
-    };
-    let (from, to) = (moment("from", 0)?, moment("to", i64::MAX)?);
+    let from = query.time("from")?.unwrap_or_else(|| Timestamp::from_ms(0));
+    let to = query.time("to")?.unwrap_or_else(|| Timestamp::from_ms(i64::MAX));
     let form = match query.one("format") {
         None | Some("json") => Form::Json,
         Some("csv") => Form::Csv,

@@ -5,7 +5,6 @@ use std::collections::BTreeMap;
 use domain::{Iccid, Timestamp, limits};
 use store::{StoreError, esims, heads};
 
-use super::MS_PER_HOUR;
 use crate::{App, Caller};
 
 /// How long an entry of a series is.
@@ -87,8 +86,10 @@ impl App {
                         *countries.entry(sum.country).or_default() += sum.bytes;
                     }
                 }
-                let at = |hour: i64| Timestamp::from_ms(hour * MS_PER_HOUR);
-                let steps = steps.into_iter().map(|(hour, bytes)| (at(hour), bytes)).collect();
+                let steps = steps
+                    .into_iter()
+                    .map(|(hour, bytes)| (Timestamp::of_hour(hour), bytes))
+                    .collect();
                 let mut countries: Vec<(String, i64)> = countries.into_iter().collect();
                 countries.sort_by_key(|(_, bytes)| std::cmp::Reverse(*bytes));
                 Ok(Series { steps, countries })
@@ -101,14 +102,13 @@ impl App {
 fn hours(span: Span, clock: Timestamp) -> Result<(i64, i64), Error> {
     let to = span.to.unwrap_or_else(|| clock.plus_ms(1));
     let from = span.from.unwrap_or_else(|| to.plus_days(-30));
-    let hour = |at: Timestamp| at.ms().div_euclid(MS_PER_HOUR);
-    let last = hour(to.plus_ms(MS_PER_HOUR - 1));
-    let steps = (last - hour(from)) / span.step.hours();
+    let last = to.plus_ms(-1).hour() + 1;
+    let steps = (last - from.hour()) / span.step.hours();
     let most = match span.step {
         Step::Hour => limits::USAGE_HOURS_MAX,
         Step::Day => limits::USAGE_DAYS_MAX,
     };
-    if from >= to || steps > most { Err(Error::Span) } else { Ok((hour(from), last)) }
+    if from >= to || steps > most { Err(Error::Span) } else { Ok((from.hour(), last)) }
 }
 
 #[cfg(test)]
@@ -127,7 +127,7 @@ mod tests {
             step,
         };
         let clock = at("2026-05-04T08:15:00Z");
-        let hour = |text| at(text).ms() / MS_PER_HOUR;
+        let hour = |text| at(text).hour();
         let usual = hours(span(None, None, Step::Day), clock).expect("a span");
         assert_eq!(usual, (hour("2026-04-04T08:00:00Z"), hour("2026-05-04T09:00:00Z")));
         let exact = span(Some("2026-05-01T00:00:00Z"), Some("2026-05-02T00:00:00Z"), Step::Hour);

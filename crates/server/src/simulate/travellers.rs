@@ -2,6 +2,7 @@
 //! goes on to the next country, and needs another bundle some day. The same seed tells the same
 //! story.
 
+use app::Rt;
 use domain::Timestamp;
 use serde_json::{Value, json};
 
@@ -26,21 +27,17 @@ pub(super) struct Ware {
     pub(super) countries: Vec<(String, String)>,
 }
 
-/// Small, well spread, and the same everywhere.
-pub(super) struct Dice(u64);
+/// Choices that repeat themselves from a seed.
+pub(super) struct Dice(Rt);
 
 impl Dice {
     pub(super) fn new(seed: u64) -> Self {
-        Self(seed)
+        Self(Rt::seeded(seed, Timestamp::from_ms(0)))
     }
 
     /// A number below that one.
     pub(super) fn below(&mut self, end: u64) -> u64 {
-        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        let mut word = self.0;
-        word = (word ^ (word >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        word = (word ^ (word >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-        (word ^ (word >> 31)) % end.max(1)
+        u64::from_le_bytes(self.0.random()) % end.max(1)
     }
 
     fn place(&mut self, length: usize) -> usize {
