@@ -37,9 +37,9 @@ impl<const COST: u32> FromRequestParts<Api> for ByCosting<COST> {
         let key = key(parts)?;
         let caller = api.app.caller(&key, exchange.client()).await?;
         exchange.signed_in(caller.org().to_string());
-        if let Some(per_second) = rate(api, &caller) {
+        if let (Some(per_second), Some(key)) = (rate(api, &caller), caller.key()) {
             let now = api.app.rt().monotonic();
-            let standing = api.limiter.count(caller.key(), (per_second, COST), now);
+            let standing = api.limiter.count(key, (per_second, COST), now);
             exchange.stands(standing);
             if !standing.allowed {
                 let status = StatusCode::TOO_MANY_REQUESTS;

@@ -182,6 +182,7 @@ pub(crate) async fn refresh(
         key: None,
         facts: Vec::new(),
         form: format!("{}{REFRESH}", api.version.name()),
+        deed: None,
     };
     let wanted = (params.iccid()?, Wanted::Refresh);
     Ok(Kept(api.app.change_esim(&caller, wanted, &request).await?))

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use domain::catalogue::Market;
 use domain::organisation::Billing;
-use domain::{KeyId, Mode, OrgId, limits};
+use domain::{KeyId, Mode, OrgId, Organisation, limits};
 use ipnet::IpNet;
 use store::epochs::{self, Epoch};
 use store::{StoreError, Tx, faults, keys, organisations};
@@ -24,8 +24,8 @@ impl Caller {
         self.0.org
     }
 
-    /// The key it came with.
-    pub fn key(&self) -> KeyId {
+    /// The key it came with; a person at a browser has none.
+    pub fn key(&self) -> Option<KeyId> {
         self.0.key
     }
 
@@ -83,7 +83,7 @@ pub enum Denied {
 /// What a key opens.
 #[derive(Debug)]
 struct Grant {
-    key: KeyId,
+    key: Option<KeyId>,
     org: OrgId,
     mode: Mode,
     /// None = from everywhere.
@@ -111,7 +111,9 @@ impl App {
     /// The operator with this key.
     pub async fn operator(&self, key: &str) -> Result<Operator, Denied> {
         match self.grant(key).await? {
-            Some(grant) if grant.org == OrgId::HOUSE => Ok(Operator(grant.key)),
+            Some(grant) if grant.org == OrgId::HOUSE => {
+                grant.key.map(Operator).ok_or(Denied::BadKey)
+            }
             _ => Err(Denied::BadKey),
         }
     }
@@ -177,24 +179,22 @@ fn load(tx: &mut Tx<'_>, digest: &[u8]) -> Result<Option<Grant>, StoreError> {
     let Some(key) = keys::by_digest(tx, digest)?.filter(|key| key.revoked_at.is_none()) else {
         return Ok(None);
     };
-    let mut grant = Grant {
-        key: key.id,
-        org: key.org,
-        mode: Mode::Live,
-        allow_list: None,
-        rate_limit: None,
-        market: Market::none(),
-        billing: Billing::Prepaid,
-        has_faults: false,
-    };
     if key.org == OrgId::HOUSE {
-        return Ok(Some(grant));
+        let market = Market::none();
+        return Ok(Some(Grant {
+            key: Some(key.id),
+            org: key.org,
+            mode: Mode::Live,
+            allow_list: None,
+            rate_limit: None,
+            market,
+            billing: Billing::Prepaid,
+            has_faults: false,
+        }));
     }
     let Some(organisation) = organisations::find(tx, key.org)? else { return Ok(None) };
-    grant.mode = organisation.mode;
-    grant.rate_limit = organisation.settings.rate_limit;
-    grant.market = organisation.market();
-    grant.billing = organisation.settings.billing;
+    let mut grant = Grant::of(&organisation);
+    grant.key = Some(key.id);
     grant.has_faults =
         organisation.mode == Mode::Sandbox && !faults::of_org(tx, organisation.id)?.is_empty();
     // A list whose entries cannot be read allows nobody rather than everybody.
@@ -202,6 +202,29 @@ fn load(tx: &mut Tx<'_>, digest: &[u8]) -> Result<Option<Grant>, StoreError> {
     grant.allow_list =
         (!list.is_empty()).then(|| list.iter().filter_map(|text| network(text)).collect());
     Ok(Some(grant))
+}
+
+impl Grant {
+    /// What whoever belongs to an organisation may do, from everywhere.
+    fn of(organisation: &Organisation) -> Self {
+        Self {
+            key: None,
+            org: organisation.id,
+            mode: organisation.mode,
+            allow_list: None,
+            rate_limit: organisation.settings.rate_limit,
+            market: organisation.market(),
+            billing: organisation.settings.billing,
+            has_faults: false,
+        }
+    }
+}
+
+impl Caller {
+    /// A person of the organisation, whose session was checked.
+    pub(crate) fn person_of(organisation: &Organisation) -> Self {
+        Self(Arc::new(Grant::of(organisation)))
+    }
 }
 
 /// An address or a network in CIDR form; an address alone is a network of one.

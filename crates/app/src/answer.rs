@@ -42,6 +42,11 @@ pub trait Answers: Send + Sync {
 }
 
 impl Answer {
+    /// Whether what was asked for has happened.
+    pub fn is_yes(&self) -> bool {
+        self.status < 400
+    }
+
     pub(crate) fn sealed(&self, vault: &Vault, random: [u8; 16], org: OrgId, key: &[u8]) -> Sealed {
         let head = format!("{} {}\n", self.status, self.code);
         let mut packer = DeflateEncoder::new(Vec::new(), Compression::default());

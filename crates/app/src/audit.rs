@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use domain::{AuditId, KeyId, OrgId, Timestamp};
+use domain::{AuditId, KeyId, OrgId, Timestamp, UserId};
 pub use store::audit::Entry;
 use store::{StoreError, Tx};
 
@@ -13,6 +13,8 @@ use crate::App;
 pub enum Actor {
     /// The holder of an operator key.
     Operator(KeyId),
+    /// A person of an organisation, in the portal.
+    User(UserId),
     /// Somebody at the command line, who can read the files anyway.
     CommandLine,
     /// The service itself, at its first start.
@@ -23,6 +25,7 @@ impl fmt::Display for Actor {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Operator(key) => write!(f, "operator:{key}"),
+            Self::User(user) => write!(f, "user:{user}"),
             Self::CommandLine => f.write_str("cli"),
             Self::Service => f.write_str("service"),
         }
@@ -66,7 +69,25 @@ impl Act {
     }
 }
 
+/// What a person asks for, to be noted with its effect.
+#[derive(Debug, Clone)]
+pub struct Deed {
+    act: Act,
+    target: String,
+}
+
+impl Deed {
+    pub(crate) fn note(&self, tx: &mut Tx<'_>, org: OrgId) -> Result<(), StoreError> {
+        self.act.note(tx, Some(org), &self.target, "")
+    }
+}
+
 impl App {
+    /// Something a person is about to do. Noted when it has an effect.
+    pub fn deed(&self, actor: Actor, action: &'static str, target: impl Into<String>) -> Deed {
+        Deed { act: self.act(actor, action), target: target.into() }
+    }
+
     pub(crate) fn act(&self, actor: Actor, action: &'static str) -> Act {
         Act { id: self.audit_id(), at: self.now(), actor, action }
     }

@@ -236,6 +236,7 @@ impl App {
             key: Some(key.to_owned()),
             facts: key.as_bytes().to_vec(),
             form: String::new(),
+            deed: None,
         };
         self.buy_as(org, command, &request).await.map(drop).map_err(Error::from)
     }

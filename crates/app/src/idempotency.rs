@@ -4,6 +4,7 @@ use domain::{OrgId, Timestamp, limits};
 use store::idempotency::{self, Seen};
 use store::{StoreError, Tx};
 
+use crate::audit::Deed;
 use crate::{Answer, Answers, App, Caller};
 
 /// A request, as far as repeating it goes.
@@ -15,6 +16,8 @@ pub struct Request {
     pub facts: Vec<u8>,
     /// The form in which its answer is wanted; opaque here.
     pub form: String,
+    /// Who asks, where that is a person: noted in the audit log with the effect.
+    pub deed: Option<Deed>,
 }
 
 /// The key is empty or too long.
@@ -94,7 +97,7 @@ impl App {
             let done = self.store().write(org, effect).await?;
             return Ok(write(&*self.ports().answers, &request.form, &done));
         };
-        let (app, form) = (self.clone(), request.form.clone());
+        let (app, form, deed) = (self.clone(), request.form.clone(), request.deed.clone());
         let (random, now) = (self.rt().random(), self.now());
         self.store()
             .write(org, move |tx| {
@@ -106,6 +109,9 @@ impl App {
                     Known::Running(_) => return Err(StoreError::Busy.into()),
                 }
                 let answer = write(&*app.ports().answers, &form, &effect(tx)?);
+                if let Some(deed) = deed.as_ref().filter(|_| answer.is_yes()) {
+                    deed.note(tx, org)?;
+                }
                 begin(tx, org, &token, "", now)?;
                 let sealed = answer.sealed(app.vault(), random, org, &token.key);
                 idempotency::finish(tx, org, &token.key, &sealed)?;

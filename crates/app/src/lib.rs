@@ -23,6 +23,7 @@ mod low;
 pub mod orders;
 pub mod organisations;
 pub mod password;
+pub mod people;
 pub mod qr;
 pub mod sandbox;
 pub mod statement;
@@ -41,13 +42,17 @@ use domain::ports::callbacks::Receivers;
 use domain::ports::network::Network;
 use domain::ports::payments::Payments;
 use domain::ports::sms::Sms;
-use domain::{AuditId, Currency, EventId, JobId, KeyId, Money, OrderId, OrgId, Timestamp, UserId};
+use domain::{
+    AuditId, Currency, EventId, JobId, KeyId, Money, OrderId, OrgId, Timestamp, UserId, limits,
+};
 pub use store::sql::Stats;
 pub use store::{Database, Rt, Store, StoreError};
+use tokio::sync::Semaphore;
 
 pub use self::access::{Caller, Operator};
 pub use self::answer::{Answer, Answers};
-pub use self::audit::Actor;
+pub use self::audit::{Actor, Deed};
+pub use self::people::Member;
 use self::vault::Vault;
 
 /// The service: its store, its clock and randomness, its vault. Cheap to clone.
@@ -64,6 +69,7 @@ struct Inner {
     work: jobs::Work,
     outgoing: callbacks::Outgoing,
     levels: stock::Levels,
+    passwords: Semaphore,
 }
 
 /// What the service needs from outside: the world, and how answers are written.
@@ -132,7 +138,9 @@ impl App {
         let shelf = catalogue::Cache::default();
         let work = jobs::Work::new(&rt);
         let (levels, outgoing) = (stock::Levels::default(), callbacks::Outgoing::default());
-        let inner = Inner { store, rt, vault, access, shelf, ports, work, outgoing, levels };
+        let passwords = Semaphore::new(limits::PASSWORDS_AT_ONCE);
+        let inner =
+            Inner { store, rt, vault, access, shelf, ports, work, outgoing, levels, passwords };
         Ok(Self(Arc::new(inner)))
     }
 
@@ -164,6 +172,11 @@ impl App {
 
     pub(crate) fn levels(&self) -> &stock::Levels {
         &self.0.levels
+    }
+
+    /// Turns at checking a password.
+    pub(crate) fn passwords(&self) -> &Semaphore {
+        &self.0.passwords
     }
 
     pub(crate) fn access(&self) -> &access::Cache {

@@ -94,11 +94,11 @@ impl App {
         request: &Request,
     ) -> Result<Answer, Error> {
         let token = self.token(request).map_err(idempotency::Error::from)?;
-        let (app, org, form) = (self.clone(), caller.org(), request.form.clone());
+        let (app, org, asked) = (self.clone(), caller.org(), request.clone());
         let (draft, held) = (self.draft(), token.clone());
-        let begun = self
-            .store()
-            .write(org, move |tx| app.begin_topup(tx, org, amount, (&form, held.as_ref(), &draft)));
+        let begun = self.store().write(org, move |tx| {
+            app.begin_topup(tx, org, amount, (&asked, held.as_ref(), &draft))
+        });
         let id = match begun.await? {
             Begun::Answered(answer) => return Ok(answer),
             Begun::Charging(id) => id,
@@ -135,7 +135,7 @@ impl App {
         tx: &mut Tx<'_>,
         org: OrgId,
         amount: i64,
-        (form, token, draft): (&str, Option<&Token>, &Draft),
+        (request, token, draft): (&Request, Option<&Token>, &Draft),
     ) -> Result<Begun, Error> {
         if let Some(token) = token {
             match self.known(tx, org, token)? {
@@ -149,7 +149,7 @@ impl App {
         }
         let (organisation, clock) = own(tx, org, draft.now)?;
         if let Some(refused) = refusal(tx, &organisation, amount, clock)? {
-            let answer = self.ports().answers.topup(form, &refused);
+            let answer = self.ports().answers.topup(&request.form, &refused);
             if let Some(token) = token {
                 idempotency::begin(tx, org, token, "", draft.now)?;
                 let sealed = answer.sealed(self.vault(), draft.random, org, &token.key);
@@ -161,7 +161,10 @@ impl App {
             return Err(Error::Undecided);
         }
         let key = token.map(|token| token.key.clone());
-        let id = insert(tx, (org, API, amount), (form, key), (draft, clock))?;
+        let id = insert(tx, (org, API, amount), (&request.form, key), (draft, clock))?;
+        if let Some(deed) = &request.deed {
+            deed.note(tx, org)?;
+        }
         if let Some(token) = token {
             idempotency::begin(tx, org, token, &id.to_string(), draft.now)?;
         }

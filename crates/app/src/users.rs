@@ -2,7 +2,7 @@
 
 use domain::contact::Email;
 use domain::{OrgId, Role, Secret, User, limits};
-use store::{StoreError, organisations, users};
+use store::{StoreError, organisations, sessions, users};
 
 use crate::{Actor, App, password};
 
@@ -84,7 +84,7 @@ impl App {
             .await
     }
 
-    /// Gives a person another password.
+    /// Gives a person another password. All sessions end.
     pub async fn set_password(
         &self,
         actor: Actor,
@@ -98,6 +98,10 @@ impl App {
             .write(OrgId::HOUSE, move |tx| {
                 if !users::set_password(tx, &email, &hash)? {
                     return Err(Error::UnknownUser);
+                }
+                if let Some(account) = users::by_email(tx, &email)? {
+                    sessions::end_all(tx, account.user.id)?;
+                    sessions::drop_links(tx, account.user.id)?;
                 }
                 act.note(tx, None, email.as_str(), "")?;
                 Ok(())

@@ -220,7 +220,7 @@ impl World {
 }
 
 fn request() -> Request {
-    Request { key: None, facts: Vec::new(), form: String::new() }
+    Request { key: None, facts: Vec::new(), form: String::new(), deed: None }
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -69,6 +69,26 @@ pub const SETTINGS_LIST_MAX: usize = 100;
 pub const PASSWORD_CHARS_MIN: usize = 12;
 /// Longest password; hashing time grows with it.
 pub const PASSWORD_CHARS_MAX: usize = 256;
+/// How long a session lasts without a visit.
+pub const SESSION_IDLE: Duration = Duration::from_hours(12);
+/// How long it lasts at most.
+pub const SESSION_MAX: Duration = Duration::from_hours(30 * 24);
+/// How long somebody may take for the second factor.
+pub const SECOND_FACTOR_PATIENCE: Duration = Duration::from_mins(10);
+/// How often a visit is noted; each time costs a write.
+pub const SESSION_TOUCH: Duration = Duration::from_mins(5);
+/// Sessions of one person; the oldest ends when there are more.
+pub const SESSIONS_PER_USER_MAX: i64 = 20;
+/// How long an invitation is good.
+pub const INVITATION_TIME: Duration = Duration::from_hours(7 * 24);
+/// How long a link that sets a new password is good.
+pub const RESET_TIME: Duration = Duration::from_hours(24);
+/// After this time without a wrong password, earlier ones are forgotten.
+pub const FAILURES_TIME: Duration = Duration::from_hours(24);
+/// Characters of a browser's name that are kept with its session.
+pub const AGENT_CHARS_MAX: usize = 200;
+/// Passwords checked at the same time: each takes 19 MiB and a core.
+pub const PASSWORDS_AT_ONCE: usize = 2;
 /// Users of one organisation, since `GET /organisation` returns them all.
 pub const USERS_PER_ORGANISATION_MAX: i64 = 1_000;
 /// API keys of one organisation that are not revoked.

@@ -45,6 +45,12 @@ const STEPS: &[Step] = &[
         sql: include_str!("../migrations/0005_callbacks.sql"),
         sqlite: None,
     },
+    Step {
+        number: 6,
+        name: "people",
+        sql: include_str!("../migrations/0006_people.sql"),
+        sqlite: None,
+    },
 ];
 
 const CREATE_JOURNAL: &str = "CREATE TABLE IF NOT EXISTS schema_migrations (\

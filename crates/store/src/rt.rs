@@ -128,6 +128,17 @@ impl Rt {
         tokio::spawn(run)
     }
 
+    /// Runs what takes a processor for long, away from the threads that answer.
+    pub async fn blocking<T: Send + 'static>(&self, run: impl FnOnce() -> T + Send + 'static) -> T {
+        match &*self.0 {
+            Kind::Real { .. } => match tokio::task::spawn_blocking(run).await {
+                Ok(done) => done,
+                Err(error) => std::panic::resume_unwind(error.into_panic()),
+            },
+            Kind::Seeded(_) => run(),
+        }
+    }
+
     /// Waits; a seeded `Rt` moves its clock instead.
     pub async fn sleep(&self, time: Duration) {
         match &*self.0 {

@@ -63,7 +63,7 @@ impl FromRequest<Api> for Repeatable {
         let uri = parts.extensions.get::<OriginalUri>().map_or(&parts.uri, |original| &original.0);
         let line = format!("{} {uri}\n", parts.method);
         let facts = [line.as_bytes(), &body].concat();
-        let request = app::idempotency::Request { key, facts, form: String::new() };
+        let request = app::idempotency::Request { key, facts, form: String::new(), deed: None };
         Ok(Self { request, body })
     }
 }

@@ -1,7 +1,7 @@
 //! Forgetting: what nobody needs any more goes, a little at a time.
 
 use domain::{OrgId, Timestamp, limits};
-use store::{StoreError, deliveries, organisations, records};
+use store::{StoreError, deliveries, failures, organisations, records, sessions};
 
 use crate::App;
 
@@ -20,6 +20,12 @@ impl App {
     pub async fn forget_once(&self) -> Result<(), StoreError> {
         let options = self.ports().options;
         let now = self.now();
+        self.store()
+            .write(OrgId::HOUSE, move |tx| {
+                sessions::forget_old(tx, now)?;
+                failures::forget_old(tx, now.plus_days(-1))
+            })
+            .await?;
         self.empty_records(now.plus_days(-options.keep_records_days)).await?;
         let before = now.plus_days(-options.keep_deliveries_days);
         let mut after = OrgId::HOUSE;

@@ -622,7 +622,7 @@ impl Lives {
 }
 
 fn request() -> Request {
-    Request { key: None, facts: Vec::new(), form: "v2.5".to_owned() }
+    Request { key: None, facts: Vec::new(), form: "v2.5".to_owned(), deed: None }
 }
 
 #[track_caller]

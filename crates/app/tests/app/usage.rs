@@ -137,7 +137,7 @@ impl Usage {
             processing: Processing::Now,
             source_ip: String::new(),
         };
-        let request = Request { key: None, facts: Vec::new(), form: "v2.5".to_owned() };
+        let request = Request { key: None, facts: Vec::new(), form: "v2.5".to_owned(), deed: None };
         let bought = self.world.app().buy(self.world.caller(), command, &request);
         assert_eq!(self.world.wait(bought).expect("bought").code, "completed");
         let (newest, _, _) = used(&self.world).into_iter().max_by_key(|one| one.1).expect("one");

@@ -157,6 +157,7 @@ impl World {
             key: key.map(str::to_owned),
             facts: format!("POST /organisation/balance {amount}").into_bytes(),
             form: "v2.5".to_owned(),
+            deed: None,
         };
         self.wait(self.app().topup(self.caller(), amount, &request))
     }

@@ -54,6 +54,7 @@ impl World {
             key: key.map(str::to_owned),
             facts: format!("{wish:?}").into_bytes(),
             form: "v2.5".to_owned(),
+            deed: None,
         };
         let (app, caller) = (self.app(), self.caller_of(n));
         match wish {
