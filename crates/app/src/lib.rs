@@ -35,6 +35,7 @@ pub mod vault;
 pub mod verify;
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use domain::event::Forms;
 use domain::ledger::Account;
@@ -70,6 +71,7 @@ struct Inner {
     outgoing: callbacks::Outgoing,
     levels: stock::Levels,
     passwords: Semaphore,
+    is_closing: AtomicBool,
 }
 
 /// What the service needs from outside: the world, and how answers are written.
@@ -134,14 +136,20 @@ impl App {
         if !vault_fits(&store, &vault).await? {
             return Err(OpenError::WrongVault);
         }
-        let access = access::Cache::default();
-        let shelf = catalogue::Cache::default();
         let work = jobs::Work::new(&rt);
-        let (levels, outgoing) = (stock::Levels::default(), callbacks::Outgoing::default());
-        let passwords = Semaphore::new(limits::PASSWORDS_AT_ONCE);
-        let inner =
-            Inner { store, rt, vault, access, shelf, ports, work, outgoing, levels, passwords };
-        Ok(Self(Arc::new(inner)))
+        Ok(Self(Arc::new(Inner {
+            store,
+            rt,
+            vault,
+            access: access::Cache::default(),
+            shelf: catalogue::Cache::default(),
+            ports,
+            work,
+            outgoing: callbacks::Outgoing::default(),
+            levels: stock::Levels::default(),
+            passwords: Semaphore::new(limits::PASSWORDS_AT_ONCE),
+            is_closing: AtomicBool::new(false),
+        })))
     }
 
     /// The store.
@@ -172,6 +180,17 @@ impl App {
 
     pub(crate) fn levels(&self) -> &stock::Levels {
         &self.0.levels
+    }
+
+    /// The service is about to stop: what goes on without end, such as a page that follows changes,
+    /// comes to one.
+    pub fn close_soon(&self) {
+        self.0.is_closing.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether it is.
+    pub fn is_closing(&self) -> bool {
+        self.0.is_closing.load(Ordering::Relaxed)
     }
 
     /// Turns at checking a password.

@@ -7,11 +7,14 @@ mod sign_in;
 mod team;
 mod totp;
 
+use std::net::IpAddr;
+use std::sync::Arc;
+
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
-use domain::{OrgId, Right, Role, Secret, Timestamp, User, UserId, limits};
+use domain::{OrgId, Organisation, Right, Role, Secret, Timestamp, User, UserId, limits};
 pub use store::sessions::Session;
-use store::{StoreError, Tx, organisations, sessions, users};
+use store::{StoreError, Tx, heads, organisations, sessions, users};
 
 pub use self::links::{Kind, Link};
 pub use self::me::{Error as MeError, Factor};
@@ -19,10 +22,20 @@ pub use self::sign_in::{Attempt, Entered, Error as SignInError};
 pub use self::team::{Error as TeamError, Invited};
 use crate::{Actor, App, Caller};
 
+/// Where a visit comes from, as the front door knows it. Travels with it to the pages.
+#[derive(Debug, Clone)]
+pub struct Origin {
+    /// The address it really came from.
+    pub address: IpAddr,
+    /// What it is called in the log.
+    pub id: String,
+}
+
 /// A person of an organisation whose session was checked.
 #[derive(Debug, Clone)]
 pub struct Member {
     caller: Caller,
+    organisation: Arc<Organisation>,
     user: User,
     has_factor: bool,
     session: Vec<u8>,
@@ -37,6 +50,11 @@ impl Member {
     /// The organisation.
     pub fn org(&self) -> OrgId {
         self.caller.org()
+    }
+
+    /// What it is and how it is set up, at the moment of this request.
+    pub fn organisation(&self) -> &Organisation {
+        &self.organisation
     }
 
     /// The person.
@@ -95,6 +113,18 @@ impl App {
         URL_SAFE_NO_PAD.encode(&digest[..18])
     }
 
+    /// A number that moves when something of the organisation changes, for pages that follow it.
+    pub async fn pulse(&self, caller: &Caller) -> Result<u64, StoreError> {
+        let org = caller.org();
+        if let Some(stamp) = self.store().stamp(org) {
+            return Ok(stamp);
+        }
+        let head = self.store().read(move |tx| heads::find(tx, org)).await?;
+        let counted =
+            head.map_or([0; 3], |head| [head.event_seq, head.order_seq, head.ledger_seq()]);
+        Ok(counted.iter().fold(0, |sum, n| sum.wrapping_mul(31).wrapping_add(n.unsigned_abs())))
+    }
+
     /// Something unguessable to be held by a browser, or to stand in a link.
     pub fn new_token(&self) -> String {
         URL_SAFE_NO_PAD.encode(self.rt().random::<32>())
@@ -147,6 +177,7 @@ fn member(
     let Some(organisation) = organisations::find(tx, account.org)? else { return Ok(None) };
     let member = Member {
         caller: Caller::person_of(&organisation),
+        organisation: Arc::new(organisation),
         has_factor: account.factor.is_some_and(|factor| factor.on_at.is_some()),
         user: account.user,
         session: digest,

@@ -89,6 +89,12 @@ pub const FAILURES_TIME: Duration = Duration::from_hours(24);
 pub const AGENT_CHARS_MAX: usize = 200;
 /// Passwords checked at the same time: each takes 19 MiB and a core.
 pub const PASSWORDS_AT_ONCE: usize = 2;
+/// Pages that follow changes, on one node; beyond them a page is still and can be loaded again.
+pub const LIVE_PAGES_MAX: usize = 1_000;
+/// How often such a page asks whether something has changed.
+pub const LIVE_LOOK: Duration = Duration::from_secs(1);
+/// How long one follows before the browser asks anew, with a session that may have ended.
+pub const LIVE_TIME: Duration = Duration::from_mins(5);
 /// Users of one organisation, since `GET /organisation` returns them all.
 pub const USERS_PER_ORGANISATION_MAX: i64 = 1_000;
 /// API keys of one organisation that are not revoked.

@@ -102,6 +102,7 @@ impl Service {
         }
         tracing::info!("draining");
         self.front.drain();
+        self.app.close_soon();
         let drained = async {
             // Whoever asks `/readyz` hears it before connections are refused.
             rt.sleep(limits::FAREWELL).await;
