@@ -2,5 +2,7 @@
 //! touches a table or knows how the service does its work.
 
 pub mod docs;
+pub mod kit;
+mod print;
 pub mod receipts;
 mod served;

@@ -2,7 +2,6 @@
 //! shows what an order cost and never what it bought access to: no ICCID, no code, no key.
 
 mod page;
-mod print;
 #[cfg(test)]
 mod tests;
 

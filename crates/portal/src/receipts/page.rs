@@ -8,7 +8,7 @@ use domain::Money;
 use domain::organisation::{Mode, Profile};
 use maud::{DOCTYPE, Markup, html};
 
-use super::print::{amount, count, counted, moment};
+use crate::print::{amount, count, counted, moment};
 
 /// The receipt of an order.
 pub(super) fn page(receipt: &Receipt) -> Markup {

@@ -5,7 +5,7 @@ use domain::{Money, Timestamp};
 use maud::{Markup, html};
 
 /// The amount without its currency: `1,250.00`, `1,250` in yen, `1.250` in dinars.
-pub(super) fn amount(money: Money) -> String {
+pub(crate) fn amount(money: Money) -> String {
     let decimals = money.currency().decimals() as usize;
     let width = decimals + 1;
     let digits = format!("{:0width$}", money.in_minor().unsigned_abs());
@@ -16,32 +16,53 @@ pub(super) fn amount(money: Money) -> String {
 }
 
 /// A number of things.
-pub(super) fn count(count: i64) -> String {
+pub(crate) fn count(count: i64) -> String {
     let sign = if count < 0 { "-" } else { "" };
     format!("{sign}{}", grouped(&count.unsigned_abs().to_string()))
 }
 
 /// So many of a thing: `1 bundle`, `1,200 bundles`.
-pub(super) fn counted(number: i64, noun: &str) -> String {
+pub(crate) fn counted(number: i64, noun: &str) -> String {
     let plural = if number == 1 { "" } else { "s" };
     format!("{} {noun}{plural}", count(number))
 }
 
 /// A moment to the minute, and to the millisecond for machines.
-pub(super) fn moment(at: Timestamp) -> Markup {
+pub(crate) fn moment(at: Timestamp) -> Markup {
     let exact = at.to_string();
     html! { time datetime=(exact) { (to_the_minute(&exact)) } }
 }
 
+/// The day of a moment: `4 May 2026`.
+pub(crate) fn day(at: Timestamp) -> String {
+    to_the_day(&at.to_string())
+}
+
+/// The day and nothing that can be known from beside it: `4 May`.
+pub(crate) fn short_day(at: Timestamp) -> String {
+    let exact = at.to_string();
+    let (day, month, _) = day_of(&exact);
+    format!("{day} {}", month.get(..3).unwrap_or(month))
+}
+
 /// `2026-05-04T08:10:41.3Z` as `4 May 2026, 08:10 UTC`.
 fn to_the_minute(exact: &str) -> String {
-    let (date, time) = exact.split_once('T').unwrap_or((exact, ""));
+    let (_, time) = exact.split_once('T').unwrap_or((exact, ""));
+    format!("{}, {} UTC", to_the_day(exact), time.get(..5).unwrap_or(time))
+}
+
+fn to_the_day(exact: &str) -> String {
+    let (day, month, year) = day_of(exact);
+    format!("{day} {month} {year}")
+}
+
+fn day_of(exact: &str) -> (&str, &'static str, &str) {
+    let (date, _) = exact.split_once('T').unwrap_or((exact, ""));
     let mut parts = date.splitn(3, '-');
     let mut part = || parts.next().unwrap_or_default();
     let (year, month, day) = (part(), part(), part().trim_start_matches('0'));
     let month = month.parse::<usize>().ok().and_then(|month| MONTHS.get(month.wrapping_sub(1)));
-    let minute = time.get(..5).unwrap_or(time);
-    format!("{day} {} {year}, {minute} UTC", month.unwrap_or(&""))
+    (day, month.copied().unwrap_or_default(), year)
 }
 
 const MONTHS: [&str; 12] = [

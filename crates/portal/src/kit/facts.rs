@@ -1,0 +1,45 @@
+//! What a detail page is made of: the strip that says how things stand, lists of facts, sections,
+//! and the one menu of everything that can be done.
+
+use maud::{Markup, Render, html};
+
+/// The summary strip under the title: state, age, what is next. At most five.
+pub fn strip(facts: &[(&str, Markup)]) -> Markup {
+    html! {
+        dl.strip { @for (label, value) in facts { div { dt { (label) } dd { (value) } } } }
+    }
+}
+
+/// A list of facts, label beside value.
+pub fn facts(facts: &[(&str, Markup)]) -> Markup {
+    html! {
+        dl.facts { @for (label, value) in facts { div { dt { (label) } dd { (value) } } } }
+    }
+}
+
+/// A part of a page under its heading, with what can be done there at the right.
+pub fn section(title: &str, action: Option<Markup>, body: impl Render) -> Markup {
+    html! {
+        section.part aria-label=(title) {
+            header { h2 { (title) } @if let Some(action) = action { div.does { (action) } } }
+            (body)
+        }
+    }
+}
+
+/// Everything that can be done, in one place: [`menu_link`]s and [`super::form::confirm`]s.
+pub fn menu(label: &str, items: &[Markup]) -> Markup {
+    html! {
+        details.menu {
+            summary.button.plain { (label) (super::icon::chevron()) }
+            ul { @for item in items { li { (item) } } }
+        }
+    }
+}
+
+/// Something in a menu that only leads elsewhere, with a few words on what is there.
+pub fn menu_link(label: &str, href: &str, says: &str) -> Markup {
+    html! {
+        a.item href=(href) { (label) @if !says.is_empty() { small { (says) } } }
+    }
+}
