@@ -1,5 +1,6 @@
 //! QR codes as pictures that any phone reads, also when they are printed.
 
+use std::fmt::Write as _;
 use std::io::Write;
 
 use fast_qr::ECL;
@@ -48,6 +49,18 @@ pub fn png(text: &str) -> Result<Vec<u8>, Error> {
     chunk(&mut picture, *b"IDAT", &lines.packed()?);
     chunk(&mut picture, *b"IEND", &[]);
     Ok(picture)
+}
+
+/// The same as the path of a drawing, and how many units wide it is with the light around it.
+pub fn path(text: &str) -> Result<(String, usize), Error> {
+    let code = QRBuilder::new(text).ecl(ECL::M).build()?;
+    let mut path = String::new();
+    for y in 0..code.size {
+        for x in (0..code.size).filter(|x| code[y][*x].value()) {
+            let _fits = write!(path, "M{} {}h1v1h-1z", x + QUIET, y + QUIET);
+        }
+    }
+    Ok((path, code.size + 2 * QUIET))
 }
 
 /// A part of a PNG: how long it is, what it is, the part itself, and a check sum.

@@ -5,4 +5,6 @@ pub mod docs;
 pub mod kit;
 mod print;
 pub mod receipts;
+pub mod reseller;
 mod served;
+mod words;

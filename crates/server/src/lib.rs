@@ -1,5 +1,6 @@
 //! The binary's insides: settings, wiring, sub-commands, start and stop. No rule lives here.
 
+mod answers;
 pub mod cli;
 mod commands;
 mod config;

@@ -60,7 +60,7 @@ fn ports(config: &Config) -> Ports {
         live_sms: None,
         forms: Arc::new(adapters::callbacks::Json),
         receivers: Arc::new(HttpReceivers::new(config.callbacks_inside)),
-        answers: Arc::new(api::InVersions),
+        answers: Arc::new(crate::answers::InForms),
         options: Options {
             inside_callbacks: config.callbacks_inside,
             keep_deliveries_days: config.keep_deliveries_days.into(),

@@ -7,7 +7,7 @@ use api::{Front, Settings, versions};
 use app::house::FirstStart;
 use app::{App, Rt};
 use domain::limits;
-use portal::{docs, receipts};
+use portal::{docs, receipts, reseller};
 use tokio::net::TcpListener;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::watch;
@@ -70,7 +70,8 @@ impl Service {
             url => url.to_owned(),
         };
         let settings = Settings { public_url, ..settings };
-        let front = Arc::new(Front::new(app.clone(), settings, pages(&app), log));
+        let pages = pages(&app, &settings);
+        let front = Arc::new(Front::new(app.clone(), settings, pages, log));
         Ok(Self { app, front, listener, address, metrics, tls })
     }
 
@@ -141,7 +142,7 @@ impl Service {
 }
 
 /// Pages for people.
-fn pages(app: &App) -> axum::Router {
+fn pages(app: &App, settings: &Settings) -> axum::Router {
     let documents: Vec<_> = api::contract::DOCUMENTS
         .iter()
         .map(|document| docs::Document { name: document.name, json: document.json })
@@ -150,7 +151,10 @@ fn pages(app: &App) -> axum::Router {
         .into_iter()
         .map(|(version, changes)| docs::Release { version: version.name(), changes })
         .collect();
-    docs::router(&documents, &changelog).merge(receipts::router(app.clone()))
+    let portal = reseller::Settings { public_url: settings.public_url.clone() };
+    docs::router(&documents, &changelog)
+        .merge(receipts::router(app.clone()))
+        .merge(reseller::router(app.clone(), &portal))
 }
 
 /// At the first start: an operator key and a console user, written to a file only its owner can
