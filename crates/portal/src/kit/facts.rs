@@ -27,6 +27,16 @@ pub fn section(title: &str, action: Option<Markup>, body: impl Render) -> Markup
     }
 }
 
+/// Pictures or groups of facts side by side where there is room.
+pub fn tiles(tiles: &[Markup]) -> Markup {
+    html! { div.tiles { @for tile in tiles { div { (tile) } } } }
+}
+
+/// Something that is renewed by itself on a page that is live. Its name is unique on the page.
+pub fn live(name: &str, body: impl Render) -> Markup {
+    html! { div.live data-live-part=(name) { (body) } }
+}
+
 /// Everything that can be done, in one place: [`menu_link`]s and [`super::form::confirm`]s.
 pub fn menu(label: &str, items: &[Markup]) -> Markup {
     html! {

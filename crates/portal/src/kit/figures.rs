@@ -166,8 +166,8 @@ fn relative(at: Timestamp, now: Timestamp) -> String {
     }
     let (per, name) = match size {
         ..MINUTE_MS => (1_000, "s"),
-        ..HOUR_MS => (MINUTE_MS, "min"),
-        ..DAY_MS => (HOUR_MS, "h"),
+        MINUTE_MS..HOUR_MS => (MINUTE_MS, "min"),
+        HOUR_MS..DAY_MS => (HOUR_MS, "h"),
         _ => (DAY_MS, "day"),
     };
     let number = size / per;
