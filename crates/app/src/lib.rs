@@ -11,8 +11,10 @@ pub mod callbacks;
 pub mod catalogue;
 pub mod credit;
 pub mod demo;
+pub mod erasure;
 pub mod esims;
 pub mod events;
+pub mod failures;
 pub mod house;
 pub mod idempotency;
 mod ids;
@@ -22,9 +24,11 @@ pub mod keys;
 mod low;
 pub mod orders;
 pub mod organisations;
+pub mod overview;
 pub mod password;
 pub mod qr;
 pub mod sandbox;
+pub mod shares;
 pub mod statement;
 pub mod stock;
 pub mod topup;
@@ -64,6 +68,7 @@ struct Inner {
     work: jobs::Work,
     outgoing: callbacks::Outgoing,
     levels: stock::Levels,
+    failures: failures::Waiting,
 }
 
 /// What the service needs from outside: the world, and how answers are written.
@@ -132,7 +137,9 @@ impl App {
         let shelf = catalogue::Cache::default();
         let work = jobs::Work::new(&rt);
         let (levels, outgoing) = (stock::Levels::default(), callbacks::Outgoing::default());
-        let inner = Inner { store, rt, vault, access, shelf, ports, work, outgoing, levels };
+        let failures = failures::Waiting::default();
+        let inner =
+            Inner { store, rt, vault, access, shelf, ports, work, outgoing, levels, failures };
         Ok(Self(Arc::new(inner)))
     }
 
@@ -164,6 +171,10 @@ impl App {
 
     pub(crate) fn levels(&self) -> &stock::Levels {
         &self.0.levels
+    }
+
+    pub(crate) fn failures_waiting(&self) -> &failures::Waiting {
+        &self.0.failures
     }
 
     pub(crate) fn access(&self) -> &access::Cache {

@@ -21,6 +21,7 @@ impl App {
         let options = self.ports().options;
         let now = self.now();
         self.empty_records(now.plus_days(-options.keep_records_days)).await?;
+        self.forget_failures().await?;
         let before = now.plus_days(-options.keep_deliveries_days);
         let mut after = OrgId::HOUSE;
         loop {
