@@ -36,7 +36,7 @@ impl<const COST: u32> FromRequestParts<Api> for ByCosting<COST> {
         let exchange = Exchange::of(parts);
         let key = key(parts)?;
         let caller = api.app.caller(&key, exchange.client()).await?;
-        exchange.signed_in(caller.org().to_string());
+        exchange.signed_in(caller.org(), caller.key());
         if let Some(per_second) = rate(api, &caller) {
             let now = api.app.rt().monotonic();
             let standing = api.limiter.count(caller.key(), (per_second, COST), now);

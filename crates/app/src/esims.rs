@@ -7,6 +7,7 @@ pub mod codes;
 pub(crate) mod due;
 mod loaded;
 pub(crate) mod network;
+pub mod open;
 pub mod phone;
 pub mod revoke;
 pub mod sms;
