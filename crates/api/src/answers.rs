@@ -7,13 +7,13 @@ use axum::response::{IntoResponse, Response};
 use domain::Money;
 use http::{HeaderValue, StatusCode, header};
 use serde::Serialize;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::esims::{apply_answer, change_answer, revoke_answer, sms_answer};
 use crate::inventory::refund_answer;
 use crate::money::{self, Amount};
 use crate::orders::order_answer;
-use crate::problem::Problem;
+use crate::problem::{Problem, Told};
 use crate::versions::{Change, Version};
 
 /// Writes answers; the form is the name of a version.
@@ -115,6 +115,16 @@ pub(crate) fn not_compatible() -> Answer {
 /// The same in words.
 pub(crate) const NOT_COMPATIBLE: &str = "bundle not compatible with esim";
 
+/// What a refusal says in one sentence.
+fn told(status: StatusCode, body: &[u8]) -> Option<Told> {
+    let is_refusal = status.is_client_error() || status.is_server_error();
+    if !is_refusal {
+        return None;
+    }
+    let said: Value = serde_json::from_slice(body).ok()?;
+    said["message"].as_str().map(|message| Told(message.to_owned().into()))
+}
+
 /// A kept answer on its way out.
 pub(crate) struct Kept(pub(crate) Answer);
 
@@ -125,7 +135,11 @@ impl IntoResponse for Kept {
             return Problem::internal("a kept answer with an odd status").into_response();
         };
         let json = HeaderValue::from_static("application/json");
+        let told = told(status, &body);
         let mut response = (status, [(header::CONTENT_TYPE, json)], body).into_response();
+        if let Some(told) = told {
+            response.extensions_mut().insert(told);
+        }
         if let Ok(code) = HeaderValue::from_str(&code)
             && !code.is_empty()
         {

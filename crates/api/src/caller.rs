@@ -36,8 +36,10 @@ impl<const COST: u32> FromRequestParts<Api> for ByCosting<COST> {
         let exchange = Exchange::of(parts);
         let key = key(parts)?;
         let caller = api.app.caller(&key, exchange.client()).await?;
-        exchange.signed_in(caller.org().to_string());
-        if let (Some(per_second), Some(key)) = (rate(api, &caller), caller.key()) {
+        // Whoever comes through this door has one.
+        let Some(key) = caller.key() else { return Err(Denied::BadKey.into()) };
+        exchange.signed_in(caller.org(), key);
+        if let Some(per_second) = rate(api, &caller) {
             let now = api.app.rt().monotonic();
             let standing = api.limiter.count(key, (per_second, COST), now);
             exchange.stands(standing);

@@ -116,6 +116,10 @@ impl From<idempotency::Error> for Problem {
 #[derive(Debug, Clone)]
 pub(crate) struct Cause(pub(crate) Option<String>);
 
+/// What the caller of a response is told in one sentence, for those who look after it later.
+#[derive(Debug, Clone)]
+pub(crate) struct Told(pub(crate) Cow<'static, str>);
+
 impl IntoResponse for Problem {
     fn into_response(self) -> Response {
         let body = serde_json::json!({ "message": self.message }).to_string();
@@ -128,6 +132,7 @@ impl IntoResponse for Problem {
             headers.insert(header::RETRY_AFTER, HeaderValue::from(self.retry_after));
         }
         response.extensions_mut().insert(Cause(self.cause));
+        response.extensions_mut().insert(Told(self.message));
         response
     }
 }

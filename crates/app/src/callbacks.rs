@@ -8,6 +8,7 @@ mod sender;
 mod taking;
 mod width;
 
+pub(crate) use self::care::health;
 pub use self::care::{Again, Health};
 pub use self::outcome::Sending;
 pub(crate) use self::sender::Outgoing;

@@ -7,6 +7,7 @@ pub mod codes;
 pub(crate) mod due;
 mod loaded;
 pub(crate) mod network;
+pub mod open;
 pub mod phone;
 pub mod revoke;
 pub mod sms;
@@ -147,7 +148,7 @@ impl App {
 
 /// Bundles as they are at a moment, newest first. What is due by then has happened, whether or not
 /// anybody has looked at them since.
-fn as_it_is(stored: Vec<Stored>, clock: Timestamp) -> Vec<OnEsim> {
+pub(crate) fn as_it_is(stored: Vec<Stored>, clock: Timestamp) -> Vec<OnEsim> {
     let mut queue = Queue::new(stored.iter().map(|one| one.assignment.clone()).collect());
     queue.advance(clock);
     let on = |(assignment, stored): (&Assignment, Stored)| OnEsim {

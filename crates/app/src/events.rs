@@ -21,6 +21,17 @@ impl App {
         self.store().read(move |tx| events::page(tx, org, after, most)).await
     }
 
+    /// The same from the newest on, or before that number.
+    pub async fn recent_events(
+        &self,
+        caller: &Caller,
+        before: Option<i64>,
+        most: i64,
+    ) -> Result<Vec<Stored>, StoreError> {
+        let (org, before) = (caller.org(), before.unwrap_or(i64::MAX));
+        self.store().read(move |tx| events::page_before(tx, org, before, most)).await
+    }
+
     /// Writes an event in the transaction of its cause: into the feed, and on its way to the
     /// receiver where there is one. Its bytes are made here, once.
     pub(crate) fn tell(

@@ -11,8 +11,10 @@ pub mod callbacks;
 pub mod catalogue;
 pub mod credit;
 pub mod demo;
+pub mod erasure;
 pub mod esims;
 pub mod events;
+pub mod failures;
 pub mod house;
 pub mod idempotency;
 mod ids;
@@ -22,10 +24,12 @@ pub mod keys;
 mod low;
 pub mod orders;
 pub mod organisations;
+pub mod overview;
 pub mod password;
 pub mod people;
 pub mod qr;
 pub mod sandbox;
+pub mod shares;
 pub mod statement;
 pub mod stock;
 pub mod topup;
@@ -72,6 +76,7 @@ struct Inner {
     levels: stock::Levels,
     passwords: Semaphore,
     is_closing: AtomicBool,
+    failures: failures::Waiting,
 }
 
 /// What the service needs from outside: the world, and how answers are written.
@@ -148,6 +153,7 @@ impl App {
             outgoing: callbacks::Outgoing::default(),
             levels: stock::Levels::default(),
             passwords: Semaphore::new(limits::PASSWORDS_AT_ONCE),
+            failures: failures::Waiting::default(),
             is_closing: AtomicBool::new(false),
         })))
     }
@@ -196,6 +202,10 @@ impl App {
     /// Turns at checking a password.
     pub(crate) fn passwords(&self) -> &Semaphore {
         &self.0.passwords
+    }
+
+    pub(crate) fn failures_waiting(&self) -> &failures::Waiting {
+        &self.0.failures
     }
 
     pub(crate) fn access(&self) -> &access::Cache {

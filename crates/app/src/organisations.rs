@@ -1,5 +1,6 @@
 //! Organisations: made, listed and changed by the operator.
 
+mod acts;
 mod change;
 
 use std::collections::HashMap;

@@ -101,7 +101,7 @@ impl App {
         let owner = crate::topup::owner_of_card(org);
         let sealed = card.map(|card| {
             let sealed = self.vault().seal(self.rt().random(), &owner, card.as_bytes());
-            (format!("test card that {card}"), sealed)
+            (test_card_label(card), sealed)
         });
         self.store()
             .write(org, move |tx| match &sealed {
@@ -123,6 +123,11 @@ impl App {
             })
             .await
     }
+}
+
+/// What a test card is called.
+pub(crate) fn test_card_label(card: &str) -> String {
+    format!("test card that {card}")
 }
 
 fn sandbox_only(caller: &Caller) -> Result<(), Error> {

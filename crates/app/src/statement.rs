@@ -4,7 +4,7 @@ use domain::{OrgId, Timestamp, limits};
 pub use store::ledger::Posted;
 use store::{StoreError, heads, ledger, organisations};
 
-use crate::App;
+use crate::{App, Caller};
 
 /// What stands at the head of a statement.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -40,6 +40,17 @@ impl App {
                 }))
             })
             .await
+    }
+
+    /// Entries of the caller's ledger from the newest on, or before that number.
+    pub async fn ledger_page(
+        &self,
+        caller: &Caller,
+        before: Option<i64>,
+        most: i64,
+    ) -> Result<Vec<Posted>, StoreError> {
+        let (org, before) = (caller.org(), before.unwrap_or(i64::MAX));
+        self.store().read(move |tx| ledger::page_before(tx, org, before, most)).await
     }
 
     /// The next entries of the period, after that number; none once it is over.

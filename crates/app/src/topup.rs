@@ -3,6 +3,7 @@
 //! The charge is a row before the card is asked, and a job that asks until there is an answer. So a
 //! crash at any moment loses nothing, and asking again uses the same reference.
 
+mod card;
 mod settle;
 
 use std::time::Duration;
@@ -11,8 +12,9 @@ use domain::ledger::Account;
 use domain::{JobId, Money, OrgId, Organisation, Timestamp, limits};
 use store::charges;
 pub use store::charges::{Charge, State};
-use store::{StoreError, Tx, organisations};
+use store::{Sealed, StoreError, Tx, organisations};
 
+pub use self::card::CardError;
 pub(crate) use self::settle::{owner_of_card, work};
 use crate::idempotency::{self, Known, Request, Token};
 use crate::jobs::CHARGE;
@@ -62,6 +64,13 @@ pub enum Error {
     Store(#[from] StoreError),
 }
 
+/// A card that is stored once it has paid.
+#[derive(Clone)]
+struct NewCard {
+    label: String,
+    sealed: Sealed,
+}
+
 enum Begun {
     Answered(Answer),
     Charging(i64),
@@ -93,11 +102,22 @@ impl App {
         amount: i64,
         request: &Request,
     ) -> Result<Answer, Error> {
+        self.topup_with(caller, (amount, None), request).await
+    }
+
+    /// The same with a card that is not stored yet, and is if it pays.
+    async fn topup_with(
+        &self,
+        caller: &Caller,
+        (amount, card): (i64, Option<NewCard>),
+        request: &Request,
+    ) -> Result<Answer, Error> {
         let token = self.token(request).map_err(idempotency::Error::from)?;
         let (app, org, asked) = (self.clone(), caller.org(), request.clone());
         let (draft, held) = (self.draft(), token.clone());
         let begun = self.store().write(org, move |tx| {
-            app.begin_topup(tx, org, amount, (&asked, held.as_ref(), &draft))
+            let wanted = (amount, card.as_ref());
+            app.begin_topup(tx, org, wanted, (&asked, held.as_ref(), &draft))
         });
         let id = match begun.await? {
             Begun::Answered(answer) => return Ok(answer),
@@ -134,7 +154,7 @@ impl App {
         &self,
         tx: &mut Tx<'_>,
         org: OrgId,
-        amount: i64,
+        (amount, card): (i64, Option<&NewCard>),
         (request, token, draft): (&Request, Option<&Token>, &Draft),
     ) -> Result<Begun, Error> {
         if let Some(token) = token {
@@ -148,7 +168,8 @@ impl App {
             }
         }
         let (organisation, clock) = own(tx, org, draft.now)?;
-        if let Some(refused) = refusal(tx, &organisation, amount, clock)? {
+        let has_card = card.is_some() || charges::card(tx, org)?.is_some();
+        if let Some(refused) = refusal(tx, &organisation, (amount, has_card), clock)? {
             let answer = self.ports().answers.topup(&request.form, &refused);
             if let Some(token) = token {
                 idempotency::begin(tx, org, token, "", draft.now)?;
@@ -164,6 +185,9 @@ impl App {
         let id = insert(tx, (org, API, amount), (&request.form, key), (draft, clock))?;
         if let Some(deed) = &request.deed {
             deed.note(tx, org)?;
+        }
+        if let Some(NewCard { label, sealed }) = card {
+            charges::put_new_card(tx, id, label, sealed)?;
         }
         if let Some(token) = token {
             idempotency::begin(tx, org, token, &id.to_string(), draft.now)?;
@@ -186,9 +210,10 @@ impl App {
         let org = organisation.id;
         let (_, clock) = own(tx, org, draft.0.now)?;
         let balance = tx.head().map_or(0, |head| head.on(Account::Available));
+        let has_card = charges::card(tx, org)?.is_some();
         let wanted = balance < threshold
             && charges::undecided(tx, org, AUTO)? == 0
-            && refusal(tx, organisation, amount, clock)?.is_none();
+            && refusal(tx, organisation, (amount, has_card), clock)?.is_none();
         if wanted {
             insert(tx, (org, AUTO, amount), ("", None), (&draft.0, clock))?;
         }
@@ -250,11 +275,11 @@ pub(crate) struct AutoDraft(Draft);
 fn refusal(
     tx: &mut Tx<'_>,
     organisation: &Organisation,
-    amount: i64,
+    (amount, has_card): (i64, bool),
     clock: Timestamp,
 ) -> Result<Option<Outcome>, StoreError> {
     let settings = organisation.settings.topup;
-    if charges::card(tx, organisation.id)?.is_none() {
+    if !has_card {
         return Ok(Some(Outcome::NoCard));
     }
     if settings.minimum.is_some_and(|minimum| amount < minimum) {

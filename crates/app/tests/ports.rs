@@ -95,6 +95,10 @@ impl Forms for Plain {
     fn short(&self, _: &Event) -> Option<String> {
         None
     }
+
+    fn without_person(&self, _: &str) -> Option<String> {
+        None
+    }
 }
 
 impl Receivers for Plain {

@@ -220,4 +220,7 @@ pub trait Forms: Send + Sync {
     fn full(&self, event: &Event) -> String;
     /// The shorter form, where it is another one.
     fn short(&self, event: &Event) -> Option<String>;
+    /// A kept form without what tells of a person: numbers and places are empty, as what is not
+    /// known is. None where nothing is to be taken out.
+    fn without_person(&self, kept: &str) -> Option<String>;
 }

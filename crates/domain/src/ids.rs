@@ -67,6 +67,8 @@ ids! {
     EventId;
     /// An order, inside; its reference on the wire is another.
     OrderId;
+    /// A link for a traveller to an eSIM.
+    ShareId;
 }
 
 impl OrgId {

@@ -38,7 +38,7 @@ pub use bundle_name::BundleName;
 pub use callback_url::CallbackUrl;
 pub use hex::hex;
 pub use iccid::Iccid;
-pub use ids::{AuditId, EventId, JobId, KeyId, OrderId, OrgId, UserId};
+pub use ids::{AuditId, EventId, JobId, KeyId, OrderId, OrgId, ShareId, UserId};
 pub use money::{Currency, Money};
 pub use msisdn::Msisdn;
 pub use organisation::{Mode, Organisation, Role, User};

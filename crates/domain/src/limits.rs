@@ -84,7 +84,7 @@ pub const INVITATION_TIME: Duration = Duration::from_hours(7 * 24);
 /// How long a link that sets a new password is good.
 pub const RESET_TIME: Duration = Duration::from_hours(24);
 /// After this time without a wrong password, earlier ones are forgotten.
-pub const FAILURES_TIME: Duration = Duration::from_hours(24);
+pub const GUESSES_TIME: Duration = Duration::from_hours(24);
 /// Characters of a browser's name that are kept with its session.
 pub const AGENT_CHARS_MAX: usize = 200;
 /// Passwords checked at the same time: each takes 19 MiB and a core.
@@ -299,6 +299,45 @@ pub const USAGE_HOURS_MAX: i64 = 400 * 24;
 pub const USAGE_DAYS_MAX: i64 = 4_000;
 /// How often old records and attempts are forgotten.
 pub const FORGET_EVERY: Duration = Duration::from_mins(10);
+
+// ── Portal ──────────────────────────────────────────────────────────────────────────────────────
+
+/// Links to one eSIM that work at a time: for a family, and then some.
+pub const SHARES_PER_ESIM_MAX: usize = 20;
+/// Days for which a link works when nobody says.
+pub const SHARE_DAYS: i64 = 30;
+/// Most days for which one may.
+pub const SHARE_DAYS_MAX: i64 = 365;
+/// Failed requests of one organisation that are kept.
+pub const FAILURES_KEPT: i64 = 200;
+/// Days for which they are.
+pub const FAILURES_DAYS: i64 = 14;
+/// Failed requests that one node holds until they are written; beyond it the oldest go.
+pub const FAILURES_WAITING_MAX: usize = 10_000;
+/// How often they are written.
+pub const FAILURES_EVERY: Duration = Duration::from_secs(1);
+/// How much of what a failed request was told is kept.
+pub const FAILURE_MESSAGE_CHARS_MAX: usize = 500;
+/// eSIMs of one end user that are erased together.
+pub const ERASED_ESIMS_MAX: usize = 100;
+/// Rows of a kind that are erased in one transaction.
+pub const ERASED_ROWS: i64 = 500;
+/// Days of the courses that an overview shows.
+pub const OVERVIEW_DAYS: i64 = 30;
+/// Hours before its end from which a bundle ends soon.
+pub const ENDING_SOON: Duration = Duration::from_hours(3 * 24);
+/// Bundles beyond which nobody counts how many end soon or are nearly used up.
+pub const ENDING_COUNTED_MAX: usize = 100;
+/// Rows of such a list that an overview shows.
+pub const OVERVIEW_ROWS: usize = 5;
+/// Bundles in use, the first to end first, that are looked at for those that are nearly used up.
+pub const IN_USE_LOOKED_AT: i64 = 1_000;
+/// Percent of a bundle from which on it is nearly used up.
+pub const NEARLY_USED_PERCENT: i64 = 80;
+/// eSIMs of one status, and lots that expire, beyond which nobody counts.
+pub const OVERVIEW_COUNTED_MAX: i64 = 10_000;
+/// Days within which a lot expires soon.
+pub const LOT_SOON_DAYS: i64 = 30;
 
 // ── Access ──────────────────────────────────────────────────────────────────────────────────────
 

@@ -118,7 +118,12 @@ impl Service {
         for task in background {
             task.abort();
         }
-        if tokio::time::timeout(limits::CLOSE, self.app.store().close()).await.is_err() {
+        let closed = async {
+            // What failed last is what somebody will look for.
+            let _lost = self.app.write_failures_once().await;
+            self.app.store().close().await;
+        };
+        if tokio::time::timeout(limits::CLOSE, closed).await.is_err() {
             tracing::warn!("the database did not answer in time; leaving without it");
         }
         tracing::info!("stopped");
@@ -132,6 +137,7 @@ impl Service {
             rt.task(self.app.clone().keep_watch()),
             rt.task(self.app.clone().send_callbacks()),
             rt.task(self.app.clone().forget_old()),
+            rt.task(self.app.clone().write_failures()),
             rt.task(self.app.clone().watch_stock()),
         ];
         if let Some(files) = &self.tls {

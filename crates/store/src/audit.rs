@@ -27,6 +27,8 @@ const INSERT: &str = "INSERT INTO audit (id, at, actor, action, org_id, target, 
      VALUES ($1, $2, $3, $4, $5, $6, $7)";
 const PAGE: &str = "SELECT id, at, actor, action, org_id, target, detail FROM audit \
      WHERE id < $1 ORDER BY id DESC LIMIT $2";
+const PAGE_OF_ORG: &str = "SELECT id, at, actor, action, org_id, target, detail FROM audit \
+     WHERE org_id = $1 AND id < $2 ORDER BY id DESC LIMIT $3";
 
 /// Adds an entry.
 pub fn add(tx: &mut Tx<'_>, entry: &Entry) -> Result<(), StoreError> {
@@ -36,9 +38,22 @@ pub fn add(tx: &mut Tx<'_>, entry: &Entry) -> Result<(), StoreError> {
 
 /// Entries from the newest on, or from the one before `before`.
 pub fn page(tx: &mut Tx<'_>, before: Option<AuditId>, most: i64) -> Result<Vec<Entry>, StoreError> {
-    // No id sorts behind 'g': hexadecimal digits end at 'f'.
-    let before = before.map_or_else(|| "g".to_owned(), |id| id.to_string());
-    tx.all(PAGE, args![before, most])?.iter().map(entry).collect()
+    tx.all(PAGE, args![bound(before), most])?.iter().map(entry).collect()
+}
+
+/// The same of one organisation.
+pub fn page_of_org(
+    tx: &mut Tx<'_>,
+    org: OrgId,
+    before: Option<AuditId>,
+    most: i64,
+) -> Result<Vec<Entry>, StoreError> {
+    tx.all(PAGE_OF_ORG, args![org, bound(before), most])?.iter().map(entry).collect()
+}
+
+/// No id sorts behind 'g': hexadecimal digits end at 'f'.
+fn bound(before: Option<AuditId>) -> String {
+    before.map_or_else(|| "g".to_owned(), |id| id.to_string())
 }
 
 fn entry(row: &Row) -> Result<Entry, StoreError> {

@@ -80,6 +80,11 @@ const DECIDE: &str = "UPDATE charges SET state = $3, balance_after = $4, test_cr
      decided_at = $6 WHERE org_id = $1 AND id = $2 AND state = 'undecided'";
 
 const LABELLED_CARD: &str = "SELECT label, sealed, vault_key FROM cards WHERE org_id = $1";
+const PUT_NEW_CARD: &str = "INSERT INTO new_cards (charge_id, label, sealed, vault_key) \
+     VALUES ($1, $2, $3, $4)";
+const NEW_CARD: &str = "SELECT label, sealed, vault_key FROM new_cards WHERE charge_id = $1";
+const DROP_NEW_CARD: &str = "DELETE FROM new_cards WHERE charge_id = $1";
+const LABEL: &str = "SELECT label FROM cards WHERE org_id = $1";
 
 /// Stores a card in place of any other.
 pub fn put_card(
@@ -107,6 +112,33 @@ pub fn card(tx: &mut Tx<'_>, org: OrgId) -> Result<Option<Sealed>, StoreError> {
 pub fn labelled_card(tx: &mut Tx<'_>, org: OrgId) -> Result<Option<(String, Sealed)>, StoreError> {
     let Some(row) = tx.maybe(LABELLED_CARD, args![org])? else { return Ok(None) };
     Ok(Some((row.text(0)?.to_owned(), Sealed::from_row(&row, 1)?)))
+}
+
+/// What the stored card is called.
+pub fn card_label(tx: &mut Tx<'_>, org: OrgId) -> Result<Option<String>, StoreError> {
+    tx.maybe(LABEL, args![org])?.map(|row| row.text(0).map(ToOwned::to_owned)).transpose()
+}
+
+/// Notes the card of a charge that is to be stored if it pays.
+pub fn put_new_card(
+    tx: &mut Tx<'_>,
+    charge: i64,
+    label: &str,
+    card: &Sealed,
+) -> Result<(), StoreError> {
+    let Sealed { bytes, vault_key } = card;
+    tx.exec(PUT_NEW_CARD, args![charge, label, bytes.as_slice(), vault_key]).map(drop)
+}
+
+/// That card with what it is called; most charges have none of their own.
+pub fn new_card(tx: &mut Tx<'_>, charge: i64) -> Result<Option<(String, Sealed)>, StoreError> {
+    let Some(row) = tx.maybe(NEW_CARD, args![charge])? else { return Ok(None) };
+    Ok(Some((row.text(0)?.to_owned(), Sealed::from_row(&row, 1)?)))
+}
+
+/// Forgets it, once the charge is decided.
+pub fn drop_new_card(tx: &mut Tx<'_>, charge: i64) -> Result<(), StoreError> {
+    tx.later(DROP_NEW_CARD, args![charge])
 }
 
 /// Adds an undecided charge and says its number.

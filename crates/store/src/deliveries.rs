@@ -101,6 +101,11 @@ const PAGE_OF: &str = "SELECT d.seq, e.id, e.kind, e.at, d.lane, d.form, d.state
      d.made_at, d.done_at, d.body, e.data FROM deliveries d \
      JOIN events e ON e.org_id = d.org_id AND e.seq = d.seq \
      WHERE d.org_id = $1 AND d.seq < $2 AND d.state = $4 ORDER BY d.seq DESC LIMIT $3";
+const PAGE_OF_LANE: &str = "SELECT d.seq, e.id, e.kind, e.at, d.lane, d.form, d.state, \
+     d.attempts, d.made_at, d.done_at, d.body, e.data FROM deliveries d \
+     JOIN events e ON e.org_id = d.org_id AND e.seq = d.seq \
+     WHERE d.org_id = $1 AND d.seq < $2 AND d.seq >= $3 AND d.lane = $4 \
+     ORDER BY d.seq DESC LIMIT $5";
 const FIND: &str = "SELECT d.seq, e.id, e.kind, e.at, d.lane, d.form, d.state, d.attempts, \
      d.made_at, d.done_at, d.body, e.data FROM deliveries d \
      JOIN events e ON e.org_id = d.org_id AND e.seq = d.seq WHERE d.org_id = $1 AND d.seq = $2";
@@ -210,6 +215,17 @@ pub fn page(
         Some(state) => tx.all(PAGE_OF, args![org, before, most, state.name()])?,
         None => tx.all(PAGE, args![org, before, most])?,
     };
+    rows.iter().map(delivery).collect()
+}
+
+/// Deliveries of a lane, newest first, from before one number down to another.
+pub fn page_of_lane(
+    tx: &mut Tx<'_>,
+    (org, lane): (OrgId, &str),
+    (before, down_to): (i64, i64),
+    most: i64,
+) -> Result<Vec<Delivery>, StoreError> {
+    let rows = tx.all(PAGE_OF_LANE, args![org, before, down_to, lane, most])?;
     rows.iter().map(delivery).collect()
 }
 

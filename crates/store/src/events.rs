@@ -23,6 +23,8 @@ const INSERT: &str = "INSERT INTO events (org_id, seq, id, kind, at, data) \
      VALUES ($1, $2, $3, $4, $5, $6)";
 const PAGE: &str = "SELECT seq, id, kind, at, data FROM events \
      WHERE org_id = $1 AND seq > $2 ORDER BY seq LIMIT $3";
+const PAGE_BEFORE: &str = "SELECT seq, id, kind, at, data FROM events \
+     WHERE org_id = $1 AND seq < $2 ORDER BY seq DESC LIMIT $3";
 
 /// Adds a fact of the organisation this write belongs to.
 pub fn add(
@@ -44,6 +46,16 @@ pub fn add(
 /// Facts in order, after that number.
 pub fn page(tx: &mut Tx<'_>, org: OrgId, after: i64, most: i64) -> Result<Vec<Stored>, StoreError> {
     tx.all(PAGE, args![org, after, most])?.iter().map(stored).collect()
+}
+
+/// The same from the newest on, before that number.
+pub fn page_before(
+    tx: &mut Tx<'_>,
+    org: OrgId,
+    before: i64,
+    most: i64,
+) -> Result<Vec<Stored>, StoreError> {
+    tx.all(PAGE_BEFORE, args![org, before, most])?.iter().map(stored).collect()
 }
 
 fn stored(row: &Row) -> Result<Stored, StoreError> {

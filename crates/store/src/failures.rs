@@ -1,47 +1,90 @@
-//! Wrong passwords: how many came lately, by the digest of whom they are counted for.
+//! The last requests of an organisation that failed.
 
-use domain::Timestamp;
+use domain::{KeyId, OrgId, Timestamp};
 
 use crate::{Row, StoreError, Tx, args};
 
-/// Wrong passwords of somebody.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Failures {
-    /// How many.
-    pub count: i64,
-    /// When the last one came.
-    pub last_at: Timestamp,
-    /// Until when nothing is tried.
-    pub wait_until: Timestamp,
+/// A request that failed. Never a query, a key or a body.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Failure {
+    /// Its number; given by the database, later ones have higher numbers.
+    pub id: i64,
+    /// When, by the real clock.
+    pub at: Timestamp,
+    /// The name that is also in the answer.
+    pub request: String,
+    /// What was wanted of the route.
+    pub method: String,
+    /// The pattern of the route.
+    pub route: String,
+    /// The status of the answer.
+    pub status: u16,
+    /// The stable code of the error; may be empty.
+    pub code: String,
+    /// What the caller was told; may be empty.
+    pub message: String,
+    /// Where it came from.
+    pub client: String,
+    /// The key it came with.
+    pub key: KeyId,
 }
 
-const FIND: &str = "SELECT failures, last_at, wait_until FROM sign_in_failures WHERE digest = $1";
-const PUT: &str = "INSERT INTO sign_in_failures (digest, failures, last_at, wait_until) \
-     VALUES ($1, $2, $3, $4) ON CONFLICT (digest) DO UPDATE SET failures = excluded.failures, \
-     last_at = excluded.last_at, wait_until = excluded.wait_until";
-const FORGET: &str = "DELETE FROM sign_in_failures WHERE digest = $1";
-const FORGET_OLD: &str = "DELETE FROM sign_in_failures WHERE last_at <= $1";
+const INSERT: &str = "INSERT INTO failures (org_id, at, request_id, method, route, status, code, \
+     message, client, key_id) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)";
+const KEEP: &str = "DELETE FROM failures WHERE org_id = $1 AND id <= \
+     (SELECT id FROM failures WHERE org_id = $1 ORDER BY id DESC LIMIT 1 OFFSET $2)";
+const PAGE: &str = "SELECT id, at, request_id, method, route, status, code, message, client, \
+     key_id FROM failures WHERE org_id = $1 AND id < $2 AND at >= $3 ORDER BY id DESC LIMIT $4";
+const FORGET: &str = "DELETE FROM failures WHERE id IN \
+     (SELECT id FROM failures WHERE at < $1 ORDER BY at, id LIMIT $2)";
 
-/// What is counted under that digest.
-pub fn find(tx: &mut Tx<'_>, digest: &[u8]) -> Result<Option<Failures>, StoreError> {
-    let read = |row: &Row| {
-        Ok(Failures { count: row.int(0)?, last_at: row.time(1)?, wait_until: row.time(2)? })
+/// Adds failures of an organisation in order, and keeps so many of the newest.
+pub fn add(tx: &mut Tx<'_>, org: OrgId, failures: &[Failure], keep: i64) -> Result<(), StoreError> {
+    let row = |one: &Failure| {
+        args![
+            org,
+            one.at,
+            &one.request,
+            &one.method,
+            &one.route,
+            i64::from(one.status),
+            &one.code,
+            &one.message,
+            &one.client,
+            one.key
+        ]
+        .to_vec()
     };
-    tx.maybe(FIND, args![digest])?.as_ref().map(read).transpose()
+    tx.later_rows(INSERT, failures.iter().map(row).collect())?;
+    tx.later(KEEP, args![org, keep])
 }
 
-/// Counts.
-pub fn put(tx: &mut Tx<'_>, digest: &[u8], failures: Failures) -> Result<(), StoreError> {
-    let Failures { count, last_at, wait_until } = failures;
-    tx.exec(PUT, args![digest, count, last_at, wait_until]).map(drop)
+/// Failures of an organisation since a moment, newest first, before that number.
+pub fn page(
+    tx: &mut Tx<'_>,
+    org: OrgId,
+    (before, since): (i64, Timestamp),
+    most: i64,
+) -> Result<Vec<Failure>, StoreError> {
+    tx.all(PAGE, args![org, before, since, most])?.iter().map(failure).collect()
 }
 
-/// Forgets what is counted under that digest.
-pub fn forget(tx: &mut Tx<'_>, digest: &[u8]) -> Result<(), StoreError> {
-    tx.exec(FORGET, args![digest]).map(drop)
+/// Forgets those of everybody that were before a moment, so many at most; says how many.
+pub fn forget(tx: &mut Tx<'_>, before: Timestamp, most: i64) -> Result<u64, StoreError> {
+    tx.exec(FORGET, args![before, most])
 }
 
-/// Forgets what last happened by then.
-pub fn forget_old(tx: &mut Tx<'_>, before: Timestamp) -> Result<(), StoreError> {
-    tx.exec(FORGET_OLD, args![before]).map(drop)
+fn failure(row: &Row) -> Result<Failure, StoreError> {
+    Ok(Failure {
+        id: row.int(0)?,
+        at: row.time(1)?,
+        request: row.text(2)?.to_owned(),
+        method: row.text(3)?.to_owned(),
+        route: row.text(4)?.to_owned(),
+        status: u16::try_from(row.int(5)?).unwrap_or(0),
+        code: row.text(6)?.to_owned(),
+        message: row.text(7)?.to_owned(),
+        client: row.text(8)?.to_owned(),
+        key: row.parsed(9, KeyId::parse)?,
+    })
 }

@@ -27,6 +27,8 @@ pub struct Head {
     pub short_told: i64,
     pub(crate) ledger_seq: i64,
     pub(crate) ledger_hash: Option<Vec<u8>>,
+    /// The day of the last entry, counted from 1970.
+    pub(crate) ledger_day: Option<i64>,
     /// In the order of `Account::ALL`. Only the ledger moves them.
     pub(crate) balances: [i64; 8],
 }
@@ -47,6 +49,11 @@ impl Head {
         self.ledger_seq
     }
 
+    /// The last day on which something was posted, counted from 1970, as far as that was noted.
+    pub fn ledger_day(&self) -> Option<i64> {
+        self.ledger_day
+    }
+
     /// The hash of the last of them; none before the first.
     pub fn ledger_hash(&self) -> Option<&[u8]> {
         self.ledger_hash.as_deref()
@@ -55,26 +62,26 @@ impl Head {
 
 const LOCK: &str = "SELECT event_seq, test_credit_expires_at, clock_offset_ms, held_at, \
      ledger_seq, ledger_hash, balance, held, test_credit, card, sales, refunds, breakage, \
-     operator_credit, order_seq, test_credit_since, esims, short_told FROM org_heads \
+     operator_credit, order_seq, test_credit_since, esims, short_told, ledger_day FROM org_heads \
      WHERE org_id = $1 {for update}";
 const FIND: &str = "SELECT event_seq, test_credit_expires_at, clock_offset_ms, held_at, \
      ledger_seq, ledger_hash, balance, held, test_credit, card, sales, refunds, breakage, \
-     operator_credit, order_seq, test_credit_since, esims, short_told FROM org_heads \
+     operator_credit, order_seq, test_credit_since, esims, short_told, ledger_day FROM org_heads \
      WHERE org_id = $1";
 const PAGE: &str = "SELECT event_seq, test_credit_expires_at, clock_offset_ms, held_at, \
      ledger_seq, ledger_hash, balance, held, test_credit, card, sales, refunds, breakage, \
-     operator_credit, order_seq, test_credit_since, esims, short_told, org_id FROM org_heads \
+     operator_credit, order_seq, test_credit_since, esims, short_told, ledger_day, org_id FROM org_heads \
      WHERE org_id > $1 ORDER BY org_id LIMIT $2";
 const SAVE: &str = "UPDATE org_heads SET event_seq = $2, test_credit_expires_at = $3, \
      clock_offset_ms = $4, held_at = $5, ledger_seq = $6, ledger_hash = $7, balance = $8, \
      held = $9, test_credit = $10, card = $11, sales = $12, refunds = $13, breakage = $14, \
      operator_credit = $15, order_seq = $16, test_credit_since = $17, \
-     esims = $18, short_told = $19 WHERE org_id = $1";
+     esims = $18, short_told = $19, ledger_day = $20 WHERE org_id = $1";
 const INSERT: &str = "INSERT INTO org_heads (org_id, event_seq, balance, test_credit, \
      clock_offset_ms) VALUES ($1, 0, 0, 0, 0)";
 const OF_ORGS: &str = "SELECT event_seq, test_credit_expires_at, clock_offset_ms, held_at, \
      ledger_seq, ledger_hash, balance, held, test_credit, card, sales, refunds, breakage, \
-     operator_credit, order_seq, test_credit_since, esims, short_told, org_id FROM org_heads \
+     operator_credit, order_seq, test_credit_since, esims, short_told, ledger_day, org_id FROM org_heads \
      WHERE org_id IN ({list})";
 const SET_CLOCK: &str = "UPDATE org_heads SET clock_offset_ms = $2 WHERE org_id = $1";
 
@@ -95,7 +102,7 @@ pub fn find(tx: &mut Tx<'_>, org: OrgId) -> Result<Option<Head>, StoreError> {
 /// Heads in the order of their organisations, after the given one.
 pub fn page(tx: &mut Tx<'_>, after: OrgId, most: i64) -> Result<Vec<(OrgId, Head)>, StoreError> {
     let rows = tx.all(PAGE, args![after, most])?;
-    rows.iter().map(|row| Ok((row.parsed(18, OrgId::parse)?, head(row)?))).collect()
+    rows.iter().map(|row| Ok((row.parsed(19, OrgId::parse)?, head(row)?))).collect()
 }
 
 /// Sets the clock of a new organisation.
@@ -107,7 +114,7 @@ pub fn set_clock(tx: &mut Tx<'_>, org: OrgId, offset_ms: i64) -> Result<(), Stor
 pub fn of_orgs(tx: &mut Tx<'_>, orgs: &[OrgId]) -> Result<Vec<(OrgId, Head)>, StoreError> {
     let orgs: Vec<_> = orgs.iter().copied().map(Value::from).collect();
     let rows = tx.all_in(OF_ORGS, &[], &orgs)?;
-    rows.iter().map(|row| Ok((row.parsed(18, OrgId::parse)?, head(row)?))).collect()
+    rows.iter().map(|row| Ok((row.parsed(19, OrgId::parse)?, head(row)?))).collect()
 }
 
 /// The head of a new organisation: nothing counted yet.
@@ -130,6 +137,7 @@ pub(crate) fn saving(org: OrgId, head: &Head) -> (&'static str, Vec<Value>) {
     args.extend(head.balances.map(Value::Int));
     args.extend([Value::Int(head.order_seq), Value::from(head.test_credit_since)]);
     args.extend([Value::Int(head.esims), Value::Int(head.short_told)]);
+    args.push(Value::from(head.ledger_day));
     (SAVE, args)
 }
 
@@ -150,5 +158,6 @@ fn head(row: &Row) -> Result<Head, StoreError> {
         test_credit_since: row.time_or_none(15)?,
         esims: row.int(16)?,
         short_told: row.int(17)?,
+        ledger_day: row.int_or_none(18)?,
     })
 }

@@ -76,6 +76,8 @@ const FAILED: &str = "SELECT id, org_id, kind, subject, due_at, attempts, error,
      FROM jobs WHERE failed_at IS NOT NULL AND id > $1 ORDER BY id LIMIT $2";
 const ALL: &str = "SELECT id, org_id, kind, subject, due_at, attempts, error, failed_at \
      FROM jobs WHERE id > $1 ORDER BY id LIMIT $2";
+const ABOUT: &str = "SELECT id, org_id, kind, subject, due_at, attempts, error, failed_at \
+     FROM jobs WHERE org_id = $1 AND subject = $2 AND kind IN ({list})";
 const RETRY: &str = "UPDATE jobs SET failed_at = NULL, attempts = 0, wake_at = $2 \
      WHERE id = $1 AND failed_at IS NOT NULL";
 const RELEASE: &str = "UPDATE jobs SET owner = NULL WHERE owner = $1";
@@ -144,6 +146,17 @@ pub fn claim_next_of_org(
     let Some(row) = tx.maybe(CLAIM_OF_ORG, args![org, owner, by])? else { return Ok(None) };
     known(tx, owner)?;
     job(&row).map(Some)
+}
+
+/// Work of these kinds about one thing, given up or not.
+pub fn about(
+    tx: &mut Tx<'_>,
+    org: OrgId,
+    subject: &str,
+    kinds: &[&str],
+) -> Result<Vec<Job>, StoreError> {
+    let kinds: Vec<_> = kinds.iter().map(|kind| Value::from(*kind)).collect();
+    tx.all_in(ABOUT, args![org, subject], &kinds)?.iter().map(job).collect()
 }
 
 /// When the next work of an organisation is due that nobody does.

@@ -63,6 +63,14 @@ const INSERT: &str = "INSERT INTO ledger_entries (org_id, seq, at, kind, referen
      postings, hash) VALUES ($1, $2, $3, $4, $5, $6, $7, $8)";
 const PAGE: &str = "SELECT seq, at, kind, reference, reason, postings, hash FROM ledger_entries \
      WHERE org_id = $1 AND seq > $2 ORDER BY seq LIMIT $3";
+const PAGE_BEFORE: &str = "SELECT seq, at, kind, reference, reason, postings, hash \
+     FROM ledger_entries WHERE org_id = $1 AND seq < $2 ORDER BY seq DESC LIMIT $3";
+const CLOSE: &str = "INSERT INTO closings (org_id, day, balance) VALUES ($1, $2, $3) \
+     ON CONFLICT (org_id, day) DO UPDATE SET balance = excluded.balance";
+const CLOSINGS: &str = "SELECT day, balance FROM closings WHERE org_id = $1 AND day >= $2 \
+     ORDER BY day";
+const CLOSED_BEFORE: &str = "SELECT day, balance FROM closings WHERE org_id = $1 AND day < $2 \
+     ORDER BY day DESC LIMIT 1";
 const FIRST_SINCE: &str = "SELECT MIN(seq) FROM ledger_entries WHERE org_id = $1 AND at >= $2";
 
 /// Posts an entry of the organisation this write belongs to. The only way to move a balance.
@@ -91,17 +99,41 @@ pub fn post(tx: &mut Tx<'_>, at: Timestamp, entry: &Entry) -> Result<i64, Error>
         head.short_told = 0;
     }
     let hash = posted.expected_hash(org, head.ledger_hash.as_deref());
+    let closed = head.ledger_day.filter(|day| *day < at.day());
+    let closed = closed.map(|day| (day, head.balances[available]));
+    head.ledger_day = head.ledger_day.max(Some(at.day()));
     head.balances = balances;
     head.ledger_seq = posted.seq;
     head.ledger_hash = Some(hash.clone());
     let Posted { seq, kind, reference, reason, postings, .. } = posted;
     tx.later(INSERT, args![org, seq, at, kind, reference, reason, postings, hash])?;
+    if let Some((day, balance)) = closed {
+        tx.later(CLOSE, args![org, day, balance])?;
+    }
     Ok(seq)
 }
 
 /// Entries of an organisation in order, after that number.
 pub fn page(tx: &mut Tx<'_>, org: OrgId, after: i64, most: i64) -> Result<Vec<Posted>, StoreError> {
     tx.all(PAGE, args![org, after, most])?.iter().map(posted).collect()
+}
+
+/// The same from the newest on, before that number.
+pub fn page_before(
+    tx: &mut Tx<'_>,
+    org: OrgId,
+    before: i64,
+    most: i64,
+) -> Result<Vec<Posted>, StoreError> {
+    tx.all(PAGE_BEFORE, args![org, before, most])?.iter().map(posted).collect()
+}
+
+/// The balances at the ends of days on which something was posted, from that day on, and the last
+/// one before. The day of the last entry is not over: its balance is in the head row.
+pub fn closings(tx: &mut Tx<'_>, org: OrgId, from: i64) -> Result<Vec<(i64, i64)>, StoreError> {
+    let before = tx.maybe(CLOSED_BEFORE, args![org, from])?;
+    let rows = tx.all(CLOSINGS, args![org, from])?;
+    before.iter().chain(&rows).map(|row| Ok((row.int(0)?, row.int(1)?))).collect()
 }
 
 /// The first entry at or after a moment.

@@ -51,6 +51,12 @@ const STEPS: &[Step] = &[
         sql: include_str!("../migrations/0006_people.sql"),
         sqlite: None,
     },
+    Step {
+        number: 7,
+        name: "portal",
+        sql: include_str!("../migrations/0007_portal.sql"),
+        sqlite: None,
+    },
 ];
 
 const CREATE_JOURNAL: &str = "CREATE TABLE IF NOT EXISTS schema_migrations (\

@@ -3,8 +3,8 @@
 use domain::event::{Event, Forms, InUse};
 use domain::{Money, Timestamp};
 use serde::Serialize;
-use serde_json::json;
 use serde_json::value::RawValue;
+use serde_json::{Value, json};
 
 /// Writes events as JSON.
 pub struct Json;
@@ -80,6 +80,37 @@ impl Forms for Json {
         let bundle = Short::of(bundle);
         let usage = Usage { iccid: iccid.as_str(), alert_type: USAGE, bundle };
         Some(serde_json::to_string(&usage).expect("numbers and texts are JSON"))
+    }
+
+    fn without_person(&self, kept: &str) -> Option<String> {
+        let mut written: Value = serde_json::from_str(kept).ok()?;
+        empty_personal(&mut written).then(|| written.to_string())
+    }
+}
+
+/// Fields of any form that tell of a person; with objects everything in them.
+const PERSONAL: [&str; 5] = ["msisdn", "country", "customerRef", "network", "location"];
+
+/// Empties them; says whether there was something in them.
+fn empty_personal(written: &mut Value) -> bool {
+    let Value::Object(fields) = written else { return false };
+    let mut has_changed = false;
+    for (name, value) in fields {
+        has_changed |= match PERSONAL.contains(&name.as_str()) {
+            true => empty_texts(value),
+            false => empty_personal(value),
+        };
+    }
+    has_changed
+}
+
+fn empty_texts(value: &mut Value) -> bool {
+    match value {
+        Value::String(text) => !std::mem::take(text).is_empty(),
+        Value::Object(fields) => {
+            fields.values_mut().fold(false, |has_changed, value| empty_texts(value) | has_changed)
+        }
+        _ => false,
     }
 }
 
@@ -222,7 +253,7 @@ fn major(money: Money) -> Box<RawValue> {
 
 #[cfg(test)]
 mod tests {
-    use domain::{Currency, Iccid, event};
+    use domain::{Currency, Iccid, Msisdn, event};
 
     use super::*;
 
@@ -286,6 +317,30 @@ mod tests {
         assert_eq!(Json.full(&event), text);
         // An event that tries a receiver out looks the same to it.
         assert_eq!(Json.full(&Event::Test { iccid, bundle }), text);
+    }
+
+    #[test]
+    fn what_tells_of_a_person_is_emptied_and_the_rest_stays() {
+        let (iccid, bundle) = example();
+        let moved = Event::CountryChange {
+            iccid: iccid.clone(),
+            code: "PT".to_owned(),
+            name: "Portugal".to_owned(),
+        };
+        let kept = Json.full(&moved);
+        let emptied = Json.without_person(&kept).expect("a place");
+        let nowhere =
+            Event::CountryChange { iccid: iccid.clone(), code: String::new(), name: String::new() };
+        assert_eq!(emptied, Json.full(&nowhere));
+        assert_eq!(Json.without_person(&emptied), None, "harmless to repeat");
+        let msisdn = Msisdn::parse("447700900001").expect("a number");
+        let at = Timestamp::from_ms(0);
+        let failed = Json.full(&Event::SmsFailed { iccid: iccid.clone(), msisdn, at });
+        let emptied = Json.without_person(&failed).expect("a number");
+        assert_eq!(emptied, failed.replace("447700900001", ""));
+        let usage = Json.full(&Event::Utilisation { iccid, bundle });
+        assert_eq!(Json.without_person(&usage), None);
+        assert_eq!(Json.without_person("not JSON"), None);
     }
 
     #[test]

@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use domain::ports::payments::{Answer, Charge, Outcome, Payments};
+use domain::ports::payments::{Answer, CardPage, Charge, Outcome, Payments};
 
 /// The built-in provider of sandbox organisations.
 pub struct TestProcessor {
@@ -28,5 +28,9 @@ impl Payments for TestProcessor {
             "late" => (self.sleep)(LATE),
             _ => Box::pin(async { Outcome::Declined }),
         }
+    }
+
+    fn card_page(&self, _: &str, _: &str) -> Option<CardPage> {
+        Some(CardPage::Own)
     }
 }

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll};
 
 use axum::extract::{FromRequestParts, MatchedPath, Request};
-use domain::Timestamp;
+use domain::{KeyId, OrgId, Timestamp};
 use http::request::Parts;
 use http::{HeaderMap, HeaderName, HeaderValue};
 use tower::{Layer, Service};
@@ -29,7 +29,7 @@ struct Inner {
 #[derive(Default)]
 struct Learnt {
     route: Option<String>,
-    organisation: Option<String>,
+    signed_in: Option<(OrgId, KeyId)>,
     standing: Option<Standing>,
     hangs_up: bool,
 }
@@ -67,8 +67,8 @@ impl Exchange {
         self.learnt().route = Some(route.to_owned());
     }
 
-    pub(crate) fn signed_in(&self, organisation: String) {
-        self.learnt().organisation = Some(organisation);
+    pub(crate) fn signed_in(&self, organisation: OrgId, key: KeyId) {
+        self.learnt().signed_in = Some((organisation, key));
     }
 
     pub(crate) fn stands(&self, standing: Standing) {
@@ -84,10 +84,10 @@ impl Exchange {
         self.learnt().hangs_up
     }
 
-    /// The route that matched, and whose key it was; each can be had once.
-    pub(super) fn learnt_names(&self) -> (Option<String>, Option<String>) {
+    /// The route that matched, which can be had once, and whose key it was.
+    pub(super) fn learnt_names(&self) -> (Option<String>, Option<(OrgId, KeyId)>) {
         let mut learnt = self.learnt();
-        (learnt.route.take(), learnt.organisation.take())
+        (learnt.route.take(), learnt.signed_in)
     }
 
     /// Writes the headers every answer has.

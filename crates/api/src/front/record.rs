@@ -3,10 +3,12 @@
 use std::net::IpAddr;
 use std::time::Duration;
 
+use app::failures::Failure;
 use axum::response::Response;
+use domain::{KeyId, OrgId};
 
 use super::{Exchange, Front};
-use crate::problem::Cause;
+use crate::problem::{Cause, Told};
 
 /// One request, as the log tells it. Never a query, a key or a body.
 #[derive(Debug, Clone, Copy)]
@@ -61,13 +63,19 @@ impl<'f> Record<'f> {
         self.ended = true;
         let code = response.headers().get("x-error-code").and_then(|code| code.to_str().ok());
         let cause = response.extensions().get::<Cause>().and_then(|cause| cause.0.as_deref());
-        self.write(response.status().as_u16(), code, cause);
+        let told = response.extensions().get::<Told>().map_or("", |told| &told.0);
+        self.write(response.status().as_u16(), code, (cause, Some(told)));
     }
 
-    fn write(&self, status: u16, code: Option<&str>, cause: Option<&str>) {
+    /// Without something told there was no answer.
+    fn write(&self, status: u16, code: Option<&str>, (cause, told): (Option<&str>, Option<&str>)) {
         let time = self.front.app.rt().monotonic().saturating_sub(self.started);
-        let (route, org) = self.exchange.learnt_names();
+        let (route, signed_in) = self.exchange.learnt_names();
         let route = route.as_deref().unwrap_or("-");
+        if let Some((by, told)) = signed_in.zip(told).filter(|_| status >= 400) {
+            self.note_failure(by, (route, status), (code.unwrap_or_default(), told));
+        }
+        let org = signed_in.map(|(org, _)| org.to_string());
         let version = route.split('/').nth(1).unwrap_or_default();
         let mut digits = [0; 3];
         let digits = digits_of(status, &mut digits);
@@ -85,12 +93,35 @@ impl<'f> Record<'f> {
             cause,
         });
     }
+
+    /// Keeps it for whoever sent it.
+    fn note_failure(
+        &self,
+        (org, key): (OrgId, KeyId),
+        (route, status): (&str, u16),
+        (code, message): (&str, &str),
+    ) {
+        let app = &self.front.app;
+        let failure = Failure {
+            id: 0,
+            at: app.rt().now(),
+            request: self.exchange.id().to_owned(),
+            method: self.method.to_owned(),
+            route: route.to_owned(),
+            status,
+            code: code.to_owned(),
+            message: message.to_owned(),
+            client: self.exchange.client().to_string(),
+            key,
+        };
+        app.note_failure(org, failure);
+    }
 }
 
 impl Drop for Record<'_> {
     fn drop(&mut self) {
         if !self.ended {
-            self.write(CLIENT_GONE, Some("client-gone"), None);
+            self.write(CLIENT_GONE, Some("client-gone"), (None, None));
         }
     }
 }

@@ -46,17 +46,7 @@ impl App {
             .read(move |tx| {
                 let organisation =
                     organisations::find(tx, org)?.ok_or(Error::UnknownOrganisation)?;
-                let (waiting, dead) = deliveries::counts(tx, org)?;
-                let mut delays = deliveries::delays(tx, org, limits::DELAYS_OF)?;
-                delays.sort_unstable();
-                Ok(Health {
-                    url: organisation.settings.callback_url.map(|url| url.as_str().to_owned()),
-                    endpoint: organisation.endpoint,
-                    waiting,
-                    dead,
-                    p50_ms: percentile(&delays, 50),
-                    p99_ms: percentile(&delays, 99),
-                })
+                Ok(health(tx, &organisation)?)
             })
             .await
     }
@@ -176,6 +166,23 @@ impl App {
         self.outgoing().wake();
         Ok(id)
     }
+}
+
+/// How the callbacks of an organisation do.
+pub(crate) fn health(tx: &mut Tx<'_>, organisation: &Organisation) -> Result<Health, StoreError> {
+    let org = organisation.id;
+    let (waiting, dead) = deliveries::counts(tx, org)?;
+    let mut delays = deliveries::delays(tx, org, limits::DELAYS_OF)?;
+    delays.sort_unstable();
+    let url = organisation.settings.callback_url.as_ref();
+    Ok(Health {
+        url: url.map(|url| url.as_str().to_owned()),
+        endpoint: organisation.endpoint.clone(),
+        waiting,
+        dead,
+        p50_ms: percentile(&delays, 50),
+        p99_ms: percentile(&delays, 99),
+    })
 }
 
 fn check_open(organisation: &Organisation) -> Result<(), Error> {

@@ -1,7 +1,7 @@
 //! Forgetting: what nobody needs any more goes, a little at a time.
 
 use domain::{OrgId, Timestamp, limits};
-use store::{StoreError, deliveries, failures, organisations, records, sessions};
+use store::{StoreError, deliveries, guesses, organisations, records, sessions};
 
 use crate::App;
 
@@ -23,10 +23,11 @@ impl App {
         self.store()
             .write(OrgId::HOUSE, move |tx| {
                 sessions::forget_old(tx, now)?;
-                failures::forget_old(tx, now.plus_days(-1))
+                guesses::forget_old(tx, now.plus_days(-1))
             })
             .await?;
         self.empty_records(now.plus_days(-options.keep_records_days)).await?;
+        self.forget_failures().await?;
         let before = now.plus_days(-options.keep_deliveries_days);
         let mut after = OrgId::HOUSE;
         loop {

@@ -6,7 +6,7 @@ use std::net::IpAddr;
 use domain::contact::Email;
 use domain::sign_in::Counted;
 use domain::{OrgId, Secret, Timestamp, UserId, limits};
-use store::failures::{self, Failures};
+use store::guesses::{self, Guesses};
 use store::users::Account;
 use store::{StoreError, Tx, sessions, users};
 
@@ -132,14 +132,14 @@ impl App {
             .write(OrgId::HOUSE, move |tx| {
                 let mut lately = [None; 3];
                 for (place, (_, digest)) in counted.iter().enumerate() {
-                    lately[place] = failures::find(tx, digest)?;
+                    lately[place] = guesses::find(tx, digest)?;
                 }
-                let until = lately.iter().flatten().map(|failures| failures.wait_until).max();
+                let until = lately.iter().flatten().map(|guesses| guesses.wait_until).max();
                 if let Some(until) = until.filter(|until| *until > now) {
                     return Err(Error::Wait(until));
                 }
                 for ((kind, digest), before) in counted.iter().zip(lately) {
-                    failures::put(tx, digest, one_more(*kind, before, now))?;
+                    guesses::put(tx, digest, one_more(*kind, before, now))?;
                 }
                 Ok(())
             })
@@ -212,23 +212,23 @@ pub(super) fn owner_of_factor(user: UserId) -> String {
     format!("tern second factor v1 {user}")
 }
 
-fn one_more(kind: Counted, before: Option<Failures>, now: Timestamp) -> Failures {
-    let recent = before.filter(|failures| failures.last_at.plus(limits::FAILURES_TIME) > now);
-    let count = recent.map_or(0, |failures| failures.count) + 1;
-    Failures { count, last_at: now, wait_until: now.plus_ms(kind.wait_ms(count)) }
+fn one_more(kind: Counted, before: Option<Guesses>, now: Timestamp) -> Guesses {
+    let recent = before.filter(|guesses| guesses.last_at.plus(limits::GUESSES_TIME) > now);
+    let count = recent.map_or(0, |guesses| guesses.count) + 1;
+    Guesses { count, last_at: now, wait_until: now.plus_ms(kind.wait_ms(count)) }
 }
 
 /// The right password takes back what was counted against the person; what an address has tried
 /// stays, less this attempt: whoever has one good account could go on guessing at others.
 pub(super) fn forgive(tx: &mut Tx<'_>, counted: &Digests) -> Result<(), StoreError> {
     for (kind, digest) in counted {
-        let Some(failures) = failures::find(tx, digest)? else { continue };
-        if *kind == Counted::Address && failures.count > 1 {
-            let wait_until = failures.last_at;
-            let one_less = Failures { count: failures.count - 1, wait_until, ..failures };
-            failures::put(tx, digest, one_less)?;
+        let Some(guesses) = guesses::find(tx, digest)? else { continue };
+        if *kind == Counted::Address && guesses.count > 1 {
+            let wait_until = guesses.last_at;
+            let one_less = Guesses { count: guesses.count - 1, wait_until, ..guesses };
+            guesses::put(tx, digest, one_less)?;
         } else {
-            failures::forget(tx, digest)?;
+            guesses::forget(tx, digest)?;
         }
     }
     Ok(())

@@ -57,7 +57,8 @@ async fn question(
         .store()
         .read(move |tx| {
             let charge = charges::find(tx, org, id)?;
-            let card = charges::card(tx, org)?;
+            let new = charges::new_card(tx, id)?.map(|(_, card)| card);
+            let card = new.map_or_else(|| charges::card(tx, org), |new| Ok(Some(new)))?;
             let organisation = organisations::find(tx, org)?;
             let head = store::heads::find(tx, org)?;
             Ok::<_, StoreError>(charge.zip(card).zip(organisation.zip(head)))
@@ -125,6 +126,12 @@ impl App {
         let (organisation, clock) = own(tx, job.org, settling.now)?;
         if state == State::Paid {
             charge.after = Some(self.credit_charge(tx, &charge, &organisation, settling)?);
+        }
+        if let Some((label, card)) = charges::new_card(tx, id)? {
+            if state == State::Paid {
+                charges::put_card(tx, job.org, &label, &card, settling.now)?;
+            }
+            charges::drop_new_card(tx, id)?;
         }
         charge.state = state;
         charges::decide(tx, &charge, state, charge.after, clock)?;

@@ -193,4 +193,8 @@ impl Forms for Writers {
         let is_usage = matches!(event, Event::Utilisation { .. });
         is_usage.then(|| format!("{{\"short\":\"{event:?}\"}}"))
     }
+
+    fn without_person(&self, _: &str) -> Option<String> {
+        None
+    }
 }

@@ -35,8 +35,23 @@ pub enum Outcome {
 /// The answer, some time.
 pub type Answer<'a> = Pin<Box<dyn Future<Output = Outcome> + Send + 'a>>;
 
+/// Where a person enters a card.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum CardPage {
+    /// On a page of our own, which knows all the cards there are: those for tests.
+    Own,
+    /// On a page of the provider, so that we never see the card.
+    Hosted(String),
+}
+
 /// A payment provider.
 pub trait Payments: Send + Sync {
     /// Charges the card, or says what became of the charge of that reference.
     fn charge<'a>(&'a self, charge: &'a Charge) -> Answer<'a>;
+
+    /// Where a person enters a card that is to be known by that reference, before coming back to
+    /// an address of ours. None where a provider only charges cards that it has already.
+    fn card_page(&self, _reference: &str, _back: &str) -> Option<CardPage> {
+        None
+    }
 }

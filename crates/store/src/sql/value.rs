@@ -1,6 +1,8 @@
 //! The few kinds of value both databases share, and a row of them.
 
-use domain::{AuditId, Currency, EventId, Iccid, JobId, KeyId, OrderId, OrgId, Timestamp, UserId};
+use domain::{
+    AuditId, Currency, EventId, Iccid, JobId, KeyId, OrderId, OrgId, ShareId, Timestamp, UserId,
+};
 
 use super::StoreError;
 
@@ -90,7 +92,7 @@ macro_rules! id_values {
         }
     )*};
 }
-id_values!(OrgId, KeyId, UserId, AuditId, JobId, EventId, OrderId);
+id_values!(OrgId, KeyId, UserId, AuditId, JobId, EventId, OrderId, ShareId);
 
 /// The arguments of a statement, in the order of `$1…$n`.
 #[macro_export]

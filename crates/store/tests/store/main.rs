@@ -16,6 +16,7 @@ mod messages;
 mod money;
 mod orders;
 mod plans;
+mod portal;
 mod profiles;
 mod records;
 mod rows;

@@ -1,0 +1,145 @@
+//! Requests that failed, for those who sent them: noted in memory, written a little later and many at
+//! once, so that no request waits for it.
+
+use std::collections::VecDeque;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use domain::{OrgId, limits};
+pub use store::failures::Failure;
+use store::{StoreError, failures};
+
+use crate::{App, Caller};
+
+/// What is noted and not written yet. When there is too much of it, the oldest goes.
+#[derive(Default)]
+pub(crate) struct Waiting(Mutex<VecDeque<(OrgId, Failure)>>);
+
+impl Waiting {
+    fn lock(&self) -> MutexGuard<'_, VecDeque<(OrgId, Failure)>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn push(&self, org: OrgId, failure: Failure) {
+        let mut waiting = self.lock();
+        if waiting.len() >= limits::FAILURES_WAITING_MAX {
+            waiting.pop_front();
+        }
+        waiting.push_back((org, failure));
+    }
+
+    /// Everything there is of one organisation, whichever was noted first.
+    fn take(&self) -> Option<(OrgId, Vec<Failure>)> {
+        let mut waiting = self.lock();
+        let org = waiting.front().map(|(org, _)| *org)?;
+        let (own, others): (VecDeque<_>, VecDeque<_>) =
+            waiting.drain(..).partition(|(of, _)| *of == org);
+        *waiting = others;
+        Some((org, own.into_iter().map(|(_, failure)| failure).collect()))
+    }
+}
+
+impl App {
+    /// Notes that a request of an organisation failed. Costs no write and never waits.
+    pub fn note_failure(&self, org: OrgId, mut failure: Failure) {
+        let long = failure.message.char_indices().nth(limits::FAILURE_MESSAGE_CHARS_MAX);
+        if let Some((end, _)) = long {
+            failure.message.truncate(end);
+        }
+        self.failures_waiting().push(org, failure);
+    }
+
+    /// Writes what was noted for as long as the service runs.
+    pub async fn write_failures(self) {
+        loop {
+            self.rt().sleep(limits::FAILURES_EVERY).await;
+            if let Err(error) = self.write_failures_once().await {
+                tracing::debug!(error = %error, "failed requests were not noted");
+            }
+        }
+    }
+
+    /// Writes what was noted, one transaction per organisation. What cannot be written now is
+    /// lost: it is for people to look at, not for the books.
+    pub async fn write_failures_once(&self) -> Result<(), StoreError> {
+        while let Some((org, mut noted)) = self.failures_waiting().take() {
+            let keep = limits::FAILURES_KEPT;
+            let surplus = noted.len().saturating_sub(usize::try_from(keep).unwrap_or(usize::MAX));
+            noted.drain(..surplus);
+            self.store().write(org, move |tx| failures::add(tx, org, &noted, keep)).await?;
+        }
+        Ok(())
+    }
+
+    /// The last failed requests of the caller's organisation, newest first, before that number.
+    pub async fn failed_requests(
+        &self,
+        caller: &Caller,
+        before: Option<i64>,
+        most: i64,
+    ) -> Result<Vec<Failure>, StoreError> {
+        let since = self.now().plus_days(-limits::FAILURES_DAYS);
+        let (org, bound) = (caller.org(), (before.unwrap_or(i64::MAX), since));
+        self.store().read(move |tx| failures::page(tx, org, bound, most)).await
+    }
+
+    /// Forgets those that are too old.
+    pub(crate) async fn forget_failures(&self) -> Result<(), StoreError> {
+        let before = self.now().plus_days(-limits::FAILURES_DAYS);
+        let most = limits::DELIVERIES_PER_WRITE;
+        loop {
+            let gone =
+                self.store().write(OrgId::HOUSE, move |tx| failures::forget(tx, before, most));
+            if i64::try_from(gone.await?) != Ok(most) {
+                return Ok(());
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use domain::{KeyId, Timestamp};
+
+    use super::*;
+
+    fn org(n: u8) -> OrgId {
+        OrgId::new(Timestamp::from_ms(1), [n; 10])
+    }
+
+    fn failure(n: usize) -> Failure {
+        Failure {
+            id: 0,
+            at: Timestamp::from_ms(1),
+            request: n.to_string(),
+            method: "GET".into(),
+            route: "/v2.5/esims".into(),
+            status: 400,
+            code: "x".into(),
+            message: String::new(),
+            client: "192.0.2.1".into(),
+            key: KeyId::new(Timestamp::from_ms(1), [1; 10]),
+        }
+    }
+
+    #[test]
+    fn what_waits_is_taken_by_organisation_and_in_order() {
+        let waiting = Waiting::default();
+        for (of, n) in [(1, 1), (2, 2), (1, 3)] {
+            waiting.push(org(of), failure(n));
+        }
+        assert_eq!(waiting.take(), Some((org(1), vec![failure(1), failure(3)])));
+        assert_eq!(waiting.take(), Some((org(2), vec![failure(2)])));
+        assert_eq!(waiting.take(), None);
+    }
+
+    #[test]
+    fn the_oldest_goes_when_too_much_waits() {
+        let waiting = Waiting::default();
+        for n in 0..=limits::FAILURES_WAITING_MAX {
+            waiting.push(org(1), failure(n));
+        }
+        let (_, taken) = waiting.take().expect("some wait");
+        assert_eq!(taken.len(), limits::FAILURES_WAITING_MAX);
+        assert_eq!(taken.first(), Some(&failure(1)));
+    }
+}

@@ -1,0 +1,93 @@
+//! Figures of an organisation at a glance. Each is read from running sums or along an index, and none
+//! is counted beyond a bound.
+
+use domain::esim::ProfileStatus;
+use domain::{BundleName, Iccid, OrgId, Timestamp};
+
+use crate::{Row, StoreError, Tx, args};
+
+/// A bundle in use, as a glance shows it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct InUse {
+    /// The number of the assignment.
+    pub id: i64,
+    /// The eSIM it is on.
+    pub iccid: Iccid,
+    /// The bundle.
+    pub bundle: BundleName,
+    /// When its time is over.
+    pub ends_at: Timestamp,
+    /// How much it gives, in megabytes; below zero is unlimited.
+    pub megabytes: i64,
+    /// Bytes used of it.
+    pub used: i64,
+}
+
+const OF_STATUS: &str = "SELECT COUNT(*) FROM (SELECT 1 FROM esims \
+     WHERE org_id = $1 AND profile_status = $2 LIMIT $3) AS counted";
+const USED_BY_DAY: &str = "SELECT hour / 24, SUM(bytes) FROM usage_sums WHERE org_id = $1 \
+     AND iccid = '' AND hour >= $2 GROUP BY hour / 24 ORDER BY hour / 24";
+const ENDING: &str = "SELECT id, iccid, bundle, ends_at, data_mb, used FROM assignments \
+     WHERE org_id = $1 AND state = 'active' AND ends_at > $2 AND ends_at <= $3 \
+     ORDER BY ends_at, id LIMIT $4";
+const IN_USE: &str = "SELECT id, iccid, bundle, ends_at, data_mb, used FROM assignments \
+     WHERE org_id = $1 AND state = 'active' AND ends_at > $2 ORDER BY ends_at, id LIMIT $3";
+const EXPIRING: &str = "SELECT remaining FROM lots WHERE org_id = $1 AND remaining > 0 \
+     AND expires_at > $2 AND expires_at <= $3 ORDER BY expires_at LIMIT $4";
+
+/// How many eSIMs have a status, counted up to a bound.
+pub fn of_status(
+    tx: &mut Tx<'_>,
+    org: OrgId,
+    status: ProfileStatus,
+    most: i64,
+) -> Result<i64, StoreError> {
+    tx.one(OF_STATUS, args![org, status.name(), most])?.int(0)
+}
+
+/// Days, counted from 1970, and the data used on each; days without use are left out.
+pub fn used_by_day(tx: &mut Tx<'_>, org: OrgId, from: i64) -> Result<Vec<(i64, i64)>, StoreError> {
+    let rows = tx.all(USED_BY_DAY, args![org, from * 24])?;
+    rows.iter().map(|row| Ok((row.int(0)?, row.int(1)?))).collect()
+}
+
+/// Bundles in use that end between two moments, the first to end first.
+pub fn ending(
+    tx: &mut Tx<'_>,
+    org: OrgId,
+    (from, to): (Timestamp, Timestamp),
+    most: i64,
+) -> Result<Vec<InUse>, StoreError> {
+    tx.all(ENDING, args![org, from, to, most])?.iter().map(in_use).collect()
+}
+
+/// Bundles in use, the first to end first.
+pub fn in_use_now(
+    tx: &mut Tx<'_>,
+    org: OrgId,
+    now: Timestamp,
+    most: i64,
+) -> Result<Vec<InUse>, StoreError> {
+    tx.all(IN_USE, args![org, now, most])?.iter().map(in_use).collect()
+}
+
+/// What is left of lots that expire between two moments, one number for each.
+pub fn expiring(
+    tx: &mut Tx<'_>,
+    org: OrgId,
+    (from, to): (Timestamp, Timestamp),
+    most: i64,
+) -> Result<Vec<i64>, StoreError> {
+    tx.all(EXPIRING, args![org, from, to, most])?.iter().map(|row| row.int(0)).collect()
+}
+
+fn in_use(row: &Row) -> Result<InUse, StoreError> {
+    Ok(InUse {
+        id: row.int(0)?,
+        iccid: row.parsed(1, Iccid::parse)?,
+        bundle: row.parsed(2, BundleName::parse)?,
+        ends_at: row.time(3)?,
+        megabytes: row.int(4)?,
+        used: row.int(5)?,
+    })
+}
