@@ -12,7 +12,22 @@ struct Package {
     is_there: fn() -> bool,
 }
 
-const PACKAGES: [Package; 6] = [
+const PACKAGES: [Package; 9] = [
+    Package {
+        name: "chromium",
+        why: "a browser for the stories about pages",
+        is_there: || on_path("chromium"),
+    },
+    Package {
+        name: "chromium-driver",
+        why: "drives the browser",
+        is_there: || on_path("chromedriver"),
+    },
+    Package {
+        name: "fonts-dejavu-core",
+        why: "letters for the browser, which brings none",
+        is_there: || Path::new("/usr/share/fonts/truetype/dejavu/DejaVuSans.ttf").is_file(),
+    },
     Package { name: "git", why: "tidy asks it for the list of files", is_there: || on_path("git") },
     Package {
         name: "openssl",
@@ -22,7 +37,7 @@ const PACKAGES: [Package; 6] = [
     Package { name: "postgresql", why: "half of all tests", is_there: || postgres_bin().is_some() },
     Package {
         name: "python3-pip",
-        why: "a verifier of webhooks that is not ours",
+        why: "a verifier of webhooks and a checker of pages that are not ours",
         is_there: || on_path("pip3"),
     },
     Package {
@@ -176,7 +191,8 @@ mod tests {
 
     #[test]
     fn what_is_missing_is_asked_for_with_the_whole_command() {
-        let text = ask_for(&[&PACKAGES[1], &PACKAGES[2]]);
+        let named = |name| PACKAGES.iter().find(|package| package.name == name).expect("listed");
+        let text = ask_for(&[named("openssl"), named("postgresql")]);
         assert!(text.contains("half of all tests"), "{text}");
         assert!(text.contains("--no-install-recommends openssl postgresql\n"), "{text}");
     }

@@ -1,17 +1,15 @@
 //! What a receiver gets, byte by byte, and how it can tell that it is from us.
 
-use std::path::PathBuf;
 use std::process::Command;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use ring::hmac;
 use serde_json::{Value, json};
-use tokio::sync::OnceCell;
 
 use crate::callbacks::{deliveries, delivery, of_sandbox, seconds};
 use crate::desk::{consume, latest, text};
-use crate::harness::{Call, Home, Org, Ran, Receiver, Request, World};
+use crate::harness::{Call, Home, Org, Ran, Receiver, Request, World, python};
 use crate::money::settle;
 use crate::shop::{PLENTY, PT, buy, iccids, onto_new, open, reference, reseller};
 
@@ -133,24 +131,7 @@ async fn a_new_primary_key_signs_from_then_on(home: Home) {
     is_signed_by(&receiver.wait_for(3).await[2], &new.text);
 }
 
-/// Where the Python package is; installed once, and then kept beside what was built.
-async fn library() -> &'static PathBuf {
-    static FOLDER: OnceCell<PathBuf> = OnceCell::const_new();
-    let install = async || {
-        let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("standardwebhooks-1.1.0");
-        if !folder.exists() {
-            let fresh = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).expect("a folder");
-            let mut pip = Command::new("python3");
-            pip.args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check"]);
-            pip.arg("--target").arg(fresh.path()).arg("standardwebhooks==1.1.0");
-            let ran = Ran::new(&mut pip);
-            assert_eq!(ran.code, Some(0), "pip must be there: {ran:?}");
-            std::fs::rename(fresh.keep(), &folder).expect("the folder is ours");
-        }
-        folder
-    };
-    FOLDER.get_or_init(install).await
-}
+const LIBRARY: &str = "standardwebhooks==1.1.0";
 
 /// Verifies as a receiver in Python does: with the published library, the raw body, the headers.
 const VERIFY: &str = "import json, sys\n\
@@ -174,7 +155,7 @@ async fn verified(asked: &[(&Call, &str)]) -> Vec<String> {
     };
     let lines: String = asked.iter().map(line).collect();
     let mut python = Command::new("python3");
-    python.args(["-c", VERIFY]).env("PYTHONPATH", library().await);
+    python.args(["-c", VERIFY]).env("PYTHONPATH", python::package(LIBRARY).await);
     let ran = Ran::with_input(&mut python, &lines);
     assert_eq!(ran.code, Some(0), "{ran:?}");
     ran.stdout.lines().map(|line| text(&serde_json::from_str(line).expect("JSON"))).collect()

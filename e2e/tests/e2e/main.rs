@@ -9,6 +9,8 @@ mod audit;
 mod away;
 mod bad_bodies;
 mod bad_requests;
+mod browser_docs;
+mod browser_self;
 mod callbacks;
 mod callbacks_crash;
 mod callbacks_events;
