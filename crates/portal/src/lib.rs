@@ -7,4 +7,5 @@ mod print;
 pub mod receipts;
 pub mod reseller;
 mod served;
+pub mod share;
 mod words;

@@ -6,11 +6,19 @@
 
 mod account;
 mod answers;
+mod billing;
+mod catalogue;
 mod desk;
+mod developers;
 mod entrance;
+mod esims;
 mod fields;
+mod inventory;
 mod live;
+mod orders;
+mod overview;
 mod routes;
+mod team;
 mod trouble;
 mod visit;
 
@@ -43,7 +51,19 @@ pub fn router(app: App, settings: &Settings) -> Router {
 
 fn routes(desk: &Desk) -> Routes {
     let mut routes = Routes::new(desk.clone());
-    for area in [entrance::routes, account::routes, live::routes] {
+    for area in [
+        entrance::routes,
+        overview::routes,
+        catalogue::routes,
+        esims::routes,
+        orders::routes,
+        inventory::routes,
+        billing::routes,
+        developers::routes,
+        team::routes,
+        account::routes,
+        live::routes,
+    ] {
         routes = area(routes);
     }
     routes

@@ -63,7 +63,7 @@ async fn travel(options: simulate::Options) {
 fn facts(demo: &Demo, address: &str) -> serde_json::Value {
     json!({
         "api": address,
-        "portal": "",
+        "portal": format!("{address}/portal"),
         "console": "",
         "organisation": demo.organisation.to_string(),
         "apiKey": demo.api_key.expose(),
@@ -89,6 +89,8 @@ fn greet(demo: &Demo, address: &str, data: &str) {
     output::line(&ink.quiet("  A sandbox: nothing in it is real, nothing leaves this machine."));
     title("Where");
     fact("API", &format!("{address}/v2.5   (also /v2.0 to /v2.4)"));
+    fact("Portal", &format!("{address}/portal"));
+    fact("", &format!("{}   {}", demo.portal_email, demo.portal_password.expose()));
     fact("Reference", &format!("{address}/docs"));
     fact("Health", &format!("{address}/readyz   {address}/metrics"));
     fact("Data", data);

@@ -7,7 +7,7 @@ use api::{Front, Settings, versions};
 use app::house::FirstStart;
 use app::{App, Rt};
 use domain::limits;
-use portal::{docs, receipts, reseller};
+use portal::{docs, receipts, reseller, share};
 use tokio::net::TcpListener;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::watch;
@@ -160,6 +160,7 @@ fn pages(app: &App, settings: &Settings) -> axum::Router {
     let portal = reseller::Settings { public_url: settings.public_url.clone() };
     docs::router(&documents, &changelog)
         .merge(receipts::router(app.clone()))
+        .merge(share::router(app.clone()))
         .merge(reseller::router(app.clone(), &portal))
 }
 

@@ -1,0 +1,1 @@
+//! Words of: Billing: card, top-ups, automatic top-up, statement.

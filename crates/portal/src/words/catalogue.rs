@@ -1,0 +1,1 @@
+//! Words of: The catalogue: search, filter, buy with a summary before paying.

@@ -1,0 +1,1 @@
+//! Words of: Developers: keys, callbacks, deliveries, the feed, failed requests, the sandbox.

@@ -1,0 +1,1 @@
+//! Words of: eSIMs: the list, and the page that explains one.

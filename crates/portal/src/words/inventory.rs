@@ -1,0 +1,1 @@
+//! Words of: Inventory: lots, their expiry, refunds, putting bundles on eSIMs.

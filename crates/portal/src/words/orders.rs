@@ -1,0 +1,1 @@
+//! Words of: Orders: list, detail, receipt, downloads, the print page of codes.

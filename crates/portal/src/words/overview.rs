@@ -1,0 +1,1 @@
+//! Words of: The overview: how things stand, at a glance.

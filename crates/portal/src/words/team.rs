@@ -1,0 +1,1 @@
+//! Words of: Team and organisation: people, roles, details, audit log, erasure.
