@@ -1,25 +1,20 @@
-// Comfort, not need: copying, keys, search while typing, parts that follow changes.
+// Comfort, not need: every page works without.
 "use strict";
 
 const all = (where, what) => [...where.querySelectorAll(what)];
-const later = (ms, act) => {
-  let timer;
-  return () => {
-    clearTimeout(timer);
-    timer = setTimeout(act, ms);
-  };
-};
 const look = document.documentElement.classList;
 look.add("js");
-// Browsers offer the clipboard only over HTTPS and on this machine.
+// Only over HTTPS and on this machine.
 if (navigator.clipboard) look.add("copies");
 
 const MENUS = "details.menu[open], details.person[open]";
 
 document.addEventListener("click", async ({ target }) => {
-  // Whoever clicks beside an open menu is done with it.
+  // A click beside an open menu closes it.
   for (const menu of all(document, MENUS)) if (!menu.contains(target)) menu.open = false;
   const button = target.closest("[data-copy]");
+  // A time lies above the link of its row, for its hover.
+  if (target.matches(".link time")) target.closest(".link").querySelector(".row").click();
   if (!button) return;
   await navigator.clipboard.writeText(button.dataset.copy);
   button.classList.add("done");
@@ -44,7 +39,7 @@ document.addEventListener("keydown", (event) => {
 
 const load = async (address, signal) => {
   const answer = await fetch(address, { signal });
-  // Elsewhere is the sign-in page: the next click leads there.
+  // Elsewhere is the sign-in page.
   if (!answer.ok || answer.redirected) throw answer;
   return new DOMParser().parseFromString(await answer.text(), "text/html");
 };
@@ -52,7 +47,7 @@ const load = async (address, signal) => {
 const STOPS = "a, button, summary, input, [tabindex]";
 const heading = (fold) => fold.querySelector("summary").textContent;
 
-// Puts every part of a fresh page in its place, but leaves alone what a person is busy with.
+// Puts parts of a fresh page in place, but leaves alone what a person is busy with.
 const renew = (page, mark) => all(document, `[${mark}]`).forEach((old) => {
   const active = document.activeElement;
   const fresh = page.querySelector(`[${mark}="${CSS.escape(old.getAttribute(mark))}"]`);
@@ -67,7 +62,8 @@ const renew = (page, mark) => all(document, `[${mark}]`).forEach((old) => {
 
 all(document, "form[data-search]").forEach((form) => {
   let asked;
-  form.addEventListener("input", later(200, async () => {
+  let timer;
+  const search = async () => {
     asked?.abort();
     asked = new AbortController();
     const address = new URL(form.action);
@@ -78,18 +74,26 @@ all(document, "form[data-search]").forEach((form) => {
     } catch {
       // A newer search took over, or the network is away; Enter still works.
     }
-  }));
+  };
+  form.addEventListener("input", () => {
+    clearTimeout(timer);
+    timer = setTimeout(search, 200);
+  });
 });
 
 const { live } = document.body.dataset;
 if (live) {
   let source;
+  let due;
   let pause = 1000;
-  const follow = later(250, async () => {
-    // What fails now is mended by the next change.
-    const page = await load(location.href).catch(() => null);
-    if (page) renew(page, "data-live-part");
-  });
+  const follow = () => {
+    // Many changes are one look; what fails now is mended by the next.
+    due ??= setTimeout(async () => {
+      due = null;
+      const page = await load(location).catch(() => null);
+      if (page) renew(page, "data-live-part");
+    }, 300);
+  };
   const listen = () => {
     source?.close();
     if (document.hidden) return;
