@@ -1,50 +1,36 @@
-// Comfort, not need: copying, search while typing, parts that follow changes, keys. Every page works
-// without it.
+// Comfort, not need: every page works without.
 "use strict";
 
-const root = document.documentElement;
-root.classList.add("js");
-// Browsers offer the clipboard only over HTTPS and on this machine.
-if (navigator.clipboard) root.classList.add("copies");
-
 const all = (where, what) => [...where.querySelectorAll(what)];
-const later = (ms, act) => {
-  let timer;
-  return (...given) => {
-    clearTimeout(timer);
-    timer = setTimeout(act, ms, ...given);
-  };
-};
+const look = document.documentElement.classList;
+look.add("js");
+// Only over HTTPS and on this machine.
+if (navigator.clipboard) look.add("copies");
+
+const MENUS = "details.menu[open], details.person[open]";
 
 document.addEventListener("click", async ({ target }) => {
-  const button = target.closest?.("[data-copy]");
-  // Whoever clicks beside an open menu is done with it.
-  all(document, "details.menu[open], details.person[open]")
-    .filter((menu) => !menu.contains(target))
-    .forEach((menu) => { menu.open = false; });
+  // A click beside an open menu closes it.
+  for (const menu of all(document, MENUS)) if (!menu.contains(target)) menu.open = false;
+  const button = target.closest("[data-copy]");
+  // A time lies above the link of its row, for its hover.
+  if (target.matches(".link time")) target.closest(".link").querySelector(".row").click();
   if (!button) return;
   await navigator.clipboard.writeText(button.dataset.copy);
-  const label = button.getAttribute("aria-label");
   button.classList.add("done");
-  button.setAttribute("aria-label", "Copied");
-  setTimeout(() => {
-    button.classList.remove("done");
-    button.setAttribute("aria-label", label);
-  }, 1500);
+  setTimeout(() => button.classList.remove("done"), 1500);
 });
 
 document.addEventListener("keydown", (event) => {
-  if (event.key === "Escape") {
-    const menu = event.target.closest?.("details.menu[open], details.person[open]");
-    if (menu) {
-      menu.open = false;
-      menu.querySelector("summary").focus();
-    }
+  const { key, target } = event;
+  const menu = target.closest?.(MENUS);
+  if (key === "Escape" && menu) {
+    menu.open = false;
+    menu.querySelector("summary").focus();
   }
-  if (event.ctrlKey || event.metaKey || event.altKey || event.target.matches("input, textarea, select"))
-    return;
-  const wanted = all(document, "[aria-keyshortcuts]")
-    .find((one) => one.getAttribute("aria-keyshortcuts") === event.key);
+  if (event.ctrlKey || event.metaKey || event.altKey) return;
+  if (target.matches("input, textarea, select")) return;
+  const wanted = document.querySelector(`[aria-keyshortcuts="${CSS.escape(key)}"]`);
   if (!wanted) return;
   event.preventDefault();
   if (wanted.matches("input")) wanted.select();
@@ -52,69 +38,73 @@ document.addEventListener("keydown", (event) => {
 });
 
 const load = async (address, signal) => {
-  const answer = await fetch(address, { signal, headers: { accept: "text/html" } });
-  // Elsewhere is the sign-in page: the next click will lead there.
-  if (!answer.ok || answer.redirected) return null;
+  const answer = await fetch(address, { signal });
+  // Elsewhere is the sign-in page.
+  if (!answer.ok || answer.redirected) throw answer;
   return new DOMParser().parseFromString(await answer.text(), "text/html");
 };
 
-const STOPS = "a, button, summary, input, select, textarea, [tabindex]";
-const heading = (details) => details.querySelector("summary")?.textContent;
+const STOPS = "a, button, summary, input, [tabindex]";
+const heading = (fold) => fold.querySelector("summary").textContent;
 
-// Puts every part of a fresh page in its place, but leaves alone what a person is busy with.
+// Puts parts of a fresh page in place, but leaves alone what a person is busy with.
 const renew = (page, mark) => all(document, `[${mark}]`).forEach((old) => {
   const active = document.activeElement;
   const fresh = page.querySelector(`[${mark}="${CSS.escape(old.getAttribute(mark))}"]`);
   if (!fresh || (old.contains(active) && active.form)) return;
   const open = all(old, "details[open]").map(heading);
-  all(fresh, "details").forEach((one) => { one.open = open.includes(heading(one)); });
+  for (const fold of all(fresh, "details")) fold.open = open.includes(heading(fold));
   if (old.isEqualNode(fresh)) return;
   const stop = all(old, STOPS).indexOf(active);
   old.replaceWith(fresh);
-  if (stop >= 0) all(fresh, STOPS)[stop]?.focus({ preventScroll: true });
+  all(fresh, STOPS)[stop]?.focus({ preventScroll: true });
 });
 
 all(document, "form[data-search]").forEach((form) => {
   let asked;
-  form.addEventListener("input", later(200, async () => {
+  let timer;
+  const search = async () => {
     asked?.abort();
     asked = new AbortController();
     const address = new URL(form.action);
-    new FormData(form).forEach((value, name) => { if (value) address.searchParams.set(name, value); });
+    address.search = new URLSearchParams([...new FormData(form)].filter(([, value]) => value));
     try {
-      const page = await load(address, asked.signal);
-      if (!page) return;
+      renew(await load(address, asked.signal), "data-results");
       history.replaceState(null, "", address);
-      renew(page, "data-results");
     } catch {
-      // A newer search took over, or the network is away; the button still works.
+      // A newer search took over, or the network is away; Enter still works.
     }
-  }));
+  };
+  form.addEventListener("input", () => {
+    clearTimeout(timer);
+    timer = setTimeout(search, 200);
+  });
 });
 
-const live = document.body.dataset.live;
+const { live } = document.body.dataset;
 if (live) {
   let source;
+  let due;
   let pause = 1000;
-  const follow = later(250, async () => {
-    try {
-      const page = await load(location.href);
+  const follow = () => {
+    // Many changes are one look; what fails now is mended by the next.
+    due ??= setTimeout(async () => {
+      due = null;
+      const page = await load(location).catch(() => null);
       if (page) renew(page, "data-live-part");
-    } catch {
-      // The next change tries again.
-    }
-  });
+    }, 300);
+  };
   const listen = () => {
     source?.close();
     if (document.hidden) return;
     source = new EventSource(live);
-    source.addEventListener("open", () => { pause = 1000; });
-    source.addEventListener("change", follow);
-    source.addEventListener("error", () => {
-      if (source.readyState !== EventSource.CLOSED) return;
+    source.onopen = () => { pause = 1000; };
+    source.onerror = ({ target }) => {
+      if (target.readyState !== EventSource.CLOSED) return;
       setTimeout(listen, pause);
       pause = Math.min(pause * 2, 60000);
-    });
+    };
+    source.addEventListener("change", follow);
   };
   document.addEventListener("visibilitychange", () => {
     listen();

@@ -59,7 +59,8 @@ fn every_input_has_a_label_and_every_id_is_unique() {
                 "label" => in_label = true,
                 "/label" => in_label = false,
                 "input" | "select" | "textarea" => {
-                    assert!(in_label || is_named(tag, &labelled), "{name}: {tag:?} has no label")
+                    let named = in_label || is_named(tag, &labelled);
+                    assert!(named, "{name}: {tag:?} has no label");
                 }
                 _ => {}
             }

@@ -38,6 +38,21 @@ impl Unit {
             Self::Ms => joined(figures::duration_in_words(value)),
         }
     }
+
+    /// The same beside an axis, where it must be short: `40 k`, and amounts without a currency.
+    fn tick(self, value: i64) -> String {
+        match self {
+            Self::Count => figures::compact(value),
+            Self::Money(currency) => {
+                let whole = value / 10_i64.pow(currency.decimals());
+                if whole >= 10 {
+                    return figures::compact(whole);
+                }
+                print::amount(Money::minor(value, currency))
+            }
+            Self::Bytes | Self::Ms => self.text(value),
+        }
+    }
 }
 
 /// Figures over time, oldest first. Below zero counts as zero.

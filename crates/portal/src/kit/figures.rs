@@ -93,23 +93,33 @@ fn unit(number: &str, unit: &str) -> Markup {
     html! { span.figure { (number) small { "\u{a0}" (unit) } } }
 }
 
-/// Three digits that matter, and no more: `999`, `12.5`, `1.25`.
 pub(super) fn bytes_in_words(bytes: i64) -> (String, &'static str) {
-    const UNITS: [(&str, u64); 5] = [
-        ("PB", 1_000_000_000_000_000),
-        ("TB", 1_000_000_000_000),
-        ("GB", 1_000_000_000),
-        ("MB", 1_000_000),
-        ("kB", 1_000),
-    ];
-    let sign = if bytes < 0 { "-" } else { "" };
-    let size = bytes.unsigned_abs();
-    let Some((name, per)) = UNITS.into_iter().find(|(_, per)| size >= *per) else {
-        return (format!("{sign}{size}"), "B");
+    scaled(bytes, &[("PB", 5), ("TB", 4), ("GB", 3), ("MB", 2), ("kB", 1)], "B")
+}
+
+/// A number of things where room is short: `9,000`, `40 k`, `1.2 M`.
+pub(super) fn compact(count: i64) -> String {
+    if count.unsigned_abs() < 10_000 {
+        return print::count(count);
+    }
+    let (number, unit) = scaled(count, &[("T", 4), ("B", 3), ("M", 2), ("k", 1)], "");
+    format!("{number}\u{a0}{unit}")
+}
+
+/// In the largest unit that fits, each by its power of a thousand. Three digits that matter and no
+/// more: `999`, `12.5`, `1.25`; cut, not rounded, so that nobody is shown more than there is.
+fn scaled(
+    value: i64,
+    units: &[(&'static str, u32)],
+    smallest: &'static str,
+) -> (String, &'static str) {
+    let sign = if value < 0 { "-" } else { "" };
+    let size = value.unsigned_abs();
+    let mut units = units.iter().map(|(name, power)| (*name, 1_000_u64.pow(*power)));
+    let Some((name, per)) = units.find(|(_, per)| size >= *per) else {
+        return (format!("{sign}{size}"), smallest);
     };
-    // Cut, not rounded: nobody is shown more data left than there is.
-    let (whole, rest) = (size / per, size % per);
-    let hundredths = rest / (per / 100);
+    let (whole, hundredths) = (size / per, size % per / (per / 100));
     let number = match whole {
         0..10 => decimals(whole, hundredths, 2),
         10..100 => decimals(whole, hundredths / 10, 1),

@@ -55,7 +55,7 @@ impl Axis {
         let shown = if self.ceiling == 0 { &values[2..] } else { values };
         html! {
             div.ticks.lone[shown.len() == 1] aria-hidden="true" {
-                @for value in shown { span { (self.unit.text(*value)) } }
+                @for value in shown { span { (self.unit.tick(*value)) } }
             }
         }
     }

@@ -70,13 +70,19 @@ fn bar(slot: Slot, top: i64, says: &str) -> Markup {
     }
 }
 
+/// Every bar by its name where they are few; else the first, the last and one between.
 fn names(points: &[(Timestamp, i64)], span: Span) -> Markup {
     let last = points.len() - 1;
-    let shown = if last < 7 { (0..=last).collect() } else { vec![0, last / 2, last] };
+    let slot = |place: usize| Slot::of(place, points.len());
+    let shown = if last < 7 {
+        (0..=last).map(|place| (place, slot(place).middle(), "middle")).collect()
+    } else {
+        let middle = last / 2;
+        vec![(0, 0, "start"), (middle, slot(middle).middle(), "middle"), (last, ACROSS, "end")]
+    };
     html! {
-        @for place in shown {
-            @let x = Slot::of(place, points.len()).middle();
-            text.when x=(percent(x)) y=(ALL - 6) text-anchor="middle" {
+        @for (place, x, anchor) in shown {
+            text.when x=(percent(x)) y=(ALL - 6) text-anchor=(anchor) {
                 (span.name(points[place].0))
             }
         }
@@ -107,6 +113,16 @@ impl Bundle<'_> {
         (says, part(self.used, total, ACROSS))
     }
 
+    fn says(&self, used: i64, over: Option<i64>) -> String {
+        let percent = |part: i64| format!("{}\u{a0}%", figures::percent_text(part, ACROSS));
+        let data = match self.total {
+            Some(_) => format!("{} of data used", percent(used)),
+            None => "unlimited data".to_owned(),
+        };
+        let time = over.map(|over| format!(", {} of its time over", percent(over)));
+        format!("{}: {data}{}", self.name, time.unwrap_or_default())
+    }
+
     /// What is said of the time, and how much of it is over.
     fn time(&self) -> (Markup, Option<i64>) {
         let Some((from, to)) = self.valid else {
@@ -120,42 +136,39 @@ impl Bundle<'_> {
     }
 }
 
-/// Used, left and the time that is over on one bar: where the mark stands left of the colour's
-/// edge, data runs out before time does.
+/// Used, left and the time left on one bar, which empties like a battery: where the mark stands
+/// right of the colour's edge, data runs out before time does.
 pub fn bundle(bundle: &Bundle) -> Markup {
     let ((data, used), (time, over)) = (bundle.data(), bundle.time());
     let left = ACROSS - used;
-    // Little left is a warning, nothing left is worse; both are said in words as well.
+    // The mark goes when time is over: what is left then is of no use.
+    let mark = over.map(|over| ACROSS - over).filter(|mark| *mark > 0);
     let class = match left {
-        _ if bundle.total.is_none() => "left",
-        0 => "left bad",
+        _ if over == Some(ACROSS) => "left over",
         1..=1_500 => "left warn",
         _ => "left",
     };
-    let says = format!(
-        "{}: {}{}",
-        bundle.name,
-        bundle.total.map_or_else(
-            || "unlimited data".to_owned(),
-            |_| format!("{} of data used", figures::percent_text(used, ACROSS) + "\u{a0}%")
-        ),
-        over.map_or_else(String::new, |over| {
-            format!(", {}\u{a0}% of its time over", figures::percent_text(over, ACROSS))
-        }),
-    );
+    let says = bundle.says(used, over);
     html! {
         div.bundle {
             p.name { (bundle.name) }
             svg width="100%" height="20" role="img" aria-label=(says) {
                 title { (says) }
                 rect.used x="0" y="5" width="100%" height="10" rx="2" {}
-                rect class=(class) x=(percent(used)) y="5" width=(percent(left)) height="10"
-                    rx="2" {}
-                @if let Some(over) = over {
-                    rect.now x=(percent(over)) y="0" width="2" height="20" {}
+                rect class=(class) x="0" y="5" width=(percent(left)) height="10" rx="2" {}
+                @if let Some(mark) = mark { rect.now x=(percent(mark)) y="0" width="2" height="20" {} }
+            }
+            p.says {
+                span { (data) }
+                span {
+                    @if mark.is_some() {
+                        svg.key width="2" height="14" aria-hidden="true" {
+                            rect width="2" height="14" {}
+                        }
+                    }
+                    (time)
                 }
             }
-            p.says { span { (data) } span { (time) } }
         }
     }
 }

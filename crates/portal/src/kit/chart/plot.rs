@@ -22,7 +22,7 @@ pub fn sparkline(series: &Series) -> Markup {
                 [] => line.none x1="2" x2="118" y1="28" y2="28" {},
                 [.., (x, y)] => {
                     path.line d=(path(&spots)) {}
-                    circle.dot cx=(x) cy=(y) r="2" {}
+                    circle.dot cx=(x) cy=(y) r="2.5" {}
                 }
             }
         }
@@ -122,7 +122,7 @@ fn stretched(drawing: &Markup) -> Markup {
 fn end(x: i64, y: i64, word_y: i64, says: &str) -> Markup {
     let anchor = if x > ACROSS * 9 / 10 { "end" } else { "middle" };
     html! {
-        circle.dot cx=(percent(x)) cy=(y) r="3" {}
+        circle.dot cx=(percent(x)) cy=(y) r="4" {}
         text.value x=(percent(x)) y=(word_y.max(12)) text-anchor=(anchor) { (says) }
     }
 }
