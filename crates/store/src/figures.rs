@@ -1,5 +1,5 @@
-//! Figures of an organisation at a glance. Each is read from running sums or along an index, and none
-//! is counted beyond a bound.
+//! Figures of an organisation at a glance. Each is read from running sums or along an index, and
+//! none is counted beyond a bound.
 
 use domain::esim::ProfileStatus;
 use domain::{BundleName, Iccid, OrgId, Timestamp};
