@@ -1,5 +1,5 @@
-//! Erasing an end user: what tells of a person goes, everything that was bought, used and paid stays.
-//! Done in small transactions, and harmless to repeat; whoever is interrupted begins again.
+//! Erasing an end user: what tells of a person goes, everything that was bought, used and paid
+//! stays. Done in small transactions, and harmless to repeat; whoever is interrupted begins again.
 
 use domain::esim::Esim;
 use domain::{Iccid, OrgId, limits};

@@ -1,5 +1,5 @@
-//! Requests that failed, for those who sent them: noted in memory, written a little later and many at
-//! once, so that no request waits for it.
+//! Requests that failed, for those who sent them: noted in memory, written a little later and many
+//! at once, so that no request waits for it.
 
 use std::collections::VecDeque;
 use std::sync::{Mutex, MutexGuard, PoisonError};

@@ -1,5 +1,5 @@
-//! Links for travellers: whoever has one sees how to install an eSIM and what is left on it. Made and
-//! revoked by the eSIM's owner, by the real clock.
+//! Links for travellers: whoever has one sees how to install an eSIM and what is left on it. Made
+//! and revoked by the eSIM's owner, by the real clock.
 
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;

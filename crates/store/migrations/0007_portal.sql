@@ -48,7 +48,8 @@ CREATE TABLE closings (
     PRIMARY KEY (org_id, day) /* clustered */
 );
 
-CREATE INDEX esims_by_status ON esims (org_id, profile_status) WHERE org_id IS NOT NULL;
+-- The condition holds for all; it keeps the planner from taking this one for lists of eSIMs.
+CREATE INDEX esims_by_status ON esims (org_id, profile_status) WHERE profile_status <> '';
 CREATE INDEX assignments_active ON assignments (org_id, ends_at, id) WHERE state = 'active';
 
 CREATE INDEX audit_of_org ON audit (org_id, id) WHERE org_id IS NOT NULL;

@@ -1,5 +1,5 @@
-//! Forgetting a person: what tells of the end user of an eSIM is emptied, a piece at a time. What was
-//! paid for, put on it and used stays.
+//! Forgetting a person: what tells of the end user of an eSIM is emptied, a piece at a time. What
+//! was paid for, put on it and used stays.
 
 use std::collections::BTreeMap;
 

@@ -1,5 +1,5 @@
-//! Figures of an organisation at a glance. Each is read from running sums or along an index, and none
-//! is counted beyond a bound.
+//! Figures of an organisation at a glance. Each is read from running sums or along an index, and
+//! none is counted beyond a bound.
 
 use domain::esim::ProfileStatus;
 use domain::{BundleName, Iccid, OrgId, Timestamp};
@@ -24,7 +24,7 @@ pub struct InUse {
 }
 
 const OF_STATUS: &str = "SELECT COUNT(*) FROM (SELECT 1 FROM esims \
-     WHERE org_id = $1 AND profile_status = $2 LIMIT $3) AS counted";
+     WHERE org_id = $1 AND profile_status = $2 AND profile_status <> '' LIMIT $3) AS counted";
 const USED_BY_DAY: &str = "SELECT hour / 24, SUM(bytes) FROM usage_sums WHERE org_id = $1 \
      AND iccid = '' AND hour >= $2 GROUP BY hour / 24 ORDER BY hour / 24";
 const ENDING: &str = "SELECT id, iccid, bundle, ends_at, data_mb, used FROM assignments \

@@ -70,8 +70,8 @@ const FIND: &str = "SELECT event_seq, test_credit_expires_at, clock_offset_ms, h
      WHERE org_id = $1";
 const PAGE: &str = "SELECT event_seq, test_credit_expires_at, clock_offset_ms, held_at, \
      ledger_seq, ledger_hash, balance, held, test_credit, card, sales, refunds, breakage, \
-     operator_credit, order_seq, test_credit_since, esims, short_told, ledger_day, org_id FROM org_heads \
-     WHERE org_id > $1 ORDER BY org_id LIMIT $2";
+     operator_credit, order_seq, test_credit_since, esims, short_told, ledger_day, org_id \
+     FROM org_heads WHERE org_id > $1 ORDER BY org_id LIMIT $2";
 const SAVE: &str = "UPDATE org_heads SET event_seq = $2, test_credit_expires_at = $3, \
      clock_offset_ms = $4, held_at = $5, ledger_seq = $6, ledger_hash = $7, balance = $8, \
      held = $9, test_credit = $10, card = $11, sales = $12, refunds = $13, breakage = $14, \
@@ -81,8 +81,8 @@ const INSERT: &str = "INSERT INTO org_heads (org_id, event_seq, balance, test_cr
      clock_offset_ms) VALUES ($1, 0, 0, 0, 0)";
 const OF_ORGS: &str = "SELECT event_seq, test_credit_expires_at, clock_offset_ms, held_at, \
      ledger_seq, ledger_hash, balance, held, test_credit, card, sales, refunds, breakage, \
-     operator_credit, order_seq, test_credit_since, esims, short_told, ledger_day, org_id FROM org_heads \
-     WHERE org_id IN ({list})";
+     operator_credit, order_seq, test_credit_since, esims, short_told, ledger_day, org_id \
+     FROM org_heads WHERE org_id IN ({list})";
 const SET_CLOCK: &str = "UPDATE org_heads SET clock_offset_ms = $2 WHERE org_id = $1";
 
 /// Locks the row until the transaction ends.

@@ -96,10 +96,8 @@ fn empty_personal(written: &mut Value) -> bool {
     let Value::Object(fields) = written else { return false };
     let mut has_changed = false;
     for (name, value) in fields {
-        has_changed |= match PERSONAL.contains(&name.as_str()) {
-            true => empty_texts(value),
-            false => empty_personal(value),
-        };
+        let is_personal = PERSONAL.contains(&name.as_str());
+        has_changed |= if is_personal { empty_texts(value) } else { empty_personal(value) };
     }
     has_changed
 }

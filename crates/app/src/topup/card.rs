@@ -34,8 +34,8 @@ impl App {
         payments.and_then(|one| one.card_page(&reference, back)).ok_or(CardError::NoProvider)
     }
 
-    /// Charges a card for the first time. If it pays it is stored, in place of any other; if it does
-    /// not, everything stays as it was.
+    /// Charges a card for the first time. If it pays it is stored, in place of any other; if it
+    /// does not, everything stays as it was.
     pub async fn first_payment(
         &self,
         caller: &Caller,

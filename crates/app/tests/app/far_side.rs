@@ -113,6 +113,10 @@ impl Payments for FarSide {
             None => Box::pin(std::future::pending()),
         }
     }
+
+    fn card_page(&self, _: &str, _: &str) -> Option<payments::CardPage> {
+        Some(payments::CardPage::Own)
+    }
 }
 
 /// Writes every answer differently, so that one that was kept can be told from one made again.
@@ -194,7 +198,8 @@ impl Forms for Writers {
         is_usage.then(|| format!("{{\"short\":\"{event:?}\"}}"))
     }
 
-    fn without_person(&self, _: &str) -> Option<String> {
-        None
+    fn without_person(&self, kept: &str) -> Option<String> {
+        let emptied = kept.replace("code: \"FR\", name: \"France\"", "code: \"\", name: \"\"");
+        (emptied != kept).then_some(emptied)
     }
 }

@@ -7,6 +7,7 @@ mod far_side;
 mod history;
 mod lives;
 mod model;
+mod portal;
 mod receiver;
 mod tally;
 mod tamper;
