@@ -20,8 +20,13 @@ pub use icon::mark;
 pub use mood::Mood;
 
 /// The style of every page, served at `/portal/style.css`.
-pub const STYLE: &str =
-    concat!(include_str!("../assets/tokens.css"), "\n", include_str!("../assets/portal.css"));
+pub const STYLE: &str = concat!(
+    include_str!("../assets/tokens.css"),
+    "\n",
+    include_str!("../assets/pictures.css"),
+    "\n",
+    include_str!("../assets/portal.css")
+);
 
 /// The script of every page, served at `/portal/portal.js`.
 pub const SCRIPT: &str = include_str!("../assets/portal.js");
