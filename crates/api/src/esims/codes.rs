@@ -17,11 +17,11 @@ use super::wire::Extras;
 use super::zip::Zip;
 use crate::Api;
 use crate::caller::By;
-use crate::csv::cell;
 use crate::path::{Named, Params};
 use crate::problem::Problem;
 use crate::query::Query;
 use crate::versions::{Change, Version};
+use domain::csv::cell;
 
 /// Pictures drawn before others get their turn.
 const PICTURES_AT_ONCE: usize = 32;
