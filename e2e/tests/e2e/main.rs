@@ -66,6 +66,8 @@ mod orders_races;
 mod orders_shapes;
 mod phone;
 mod pictures;
+mod portal;
+mod portal_door;
 mod rates;
 mod receipts;
 mod refunds;

@@ -110,8 +110,10 @@ fn mood_of(status: ProfileStatus) -> Mood {
 fn lists(visit: &Visit, overview: &Overview) -> Markup {
     let all = form::link_button(Kind::Plain, words::ALL, "/portal/orders");
     html! {
-        (in_use((words::ENDING, words::ENDING_NONE), &overview.ending, overview.clock))
-        (in_use((words::NEARLY, words::NEARLY_NONE), &overview.nearly_used, overview.clock))
+        (tiles(&[
+            in_use((words::ENDING, words::ENDING_NONE), &overview.ending, overview.clock),
+            in_use((words::NEARLY, words::NEARLY_NONE), &overview.nearly_used, overview.clock),
+        ]))
         @if !overview.orders.is_empty() {
             (section(words::ORDERS, Some(all), orders(visit, overview)))
         }

@@ -84,6 +84,7 @@ pub(crate) const AUDIT_EMPTY: [&str; 2] = [
 ];
 pub(crate) const WHOLESALER: &str = "your wholesaler";
 pub(crate) const SERVICE: &str = "the service";
+pub(crate) const THE_ORGANISATION: &str = "the organisation";
 pub(crate) const GONE: &str = "somebody who was removed";
 
 pub(crate) const ERASURE: &str = "Erase an end user's data";
@@ -157,6 +158,8 @@ pub(crate) fn action(name: &str) -> &str {
         ("callbacks.test", "sent a test event"),
         ("card.remove", "removed the card"),
         ("card.store", "paid with a card"),
+        ("credit.give", "gave credit"),
+        ("credit.test", "gave test credit"),
         ("enduser.erase", "erased an end user's data"),
         ("esim.change", "changed an eSIM"),
         ("key.add", "made a key"),

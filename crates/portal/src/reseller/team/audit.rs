@@ -43,7 +43,7 @@ fn row(entry: &Entry, people: &[&User], visit: &Visit) -> Row {
         figures::time(entry.at, visit.now),
         html! { bdi { (who(&entry.actor, people)) } },
         html! { (words::action(&entry.action)) },
-        html! { bdi { (named(&entry.target, people)) } },
+        html! { bdi { (named(&entry.target, people, visit)) } },
         html! { bdi { (entry.detail) } },
     ])
 }
@@ -59,7 +59,11 @@ fn who(actor: &str, people: &[&User]) -> String {
 }
 
 /// What it was done to: people by their address, everything else as it is noted.
-fn named(target: &str, people: &[&User]) -> String {
+fn named(target: &str, people: &[&User], visit: &Visit) -> String {
+    let organisation = visit.member.organisation();
+    if [organisation.id, organisation.known_as].iter().any(|id| id.to_string() == target) {
+        return words::THE_ORGANISATION.to_owned();
+    }
     known(target, people).unwrap_or_else(|| target.to_owned())
 }
 
