@@ -309,10 +309,10 @@ pub const SHARE_DAYS: i64 = 30;
 /// Most days for which one may.
 pub const SHARE_DAYS_MAX: i64 = 365;
 /// Failed requests of one organisation that are kept.
-pub const FAILURES_KEPT: i64 = 200;
+pub const FAILURES_KEPT: usize = 200;
 /// Days for which they are.
 pub const FAILURES_DAYS: i64 = 14;
-/// Failed requests that one node holds until they are written; beyond it the oldest go.
+/// Failed requests that one node holds until they are written; beyond it they are lost.
 pub const FAILURES_WAITING_MAX: usize = 10_000;
 /// How often they are written.
 pub const FAILURES_EVERY: Duration = Duration::from_secs(1);

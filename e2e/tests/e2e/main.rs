@@ -36,6 +36,7 @@ mod esims_care;
 mod esims_keys;
 mod esims_shapes;
 mod esims_sms;
+mod failures;
 mod feed_usage;
 mod harness;
 mod inventory;
