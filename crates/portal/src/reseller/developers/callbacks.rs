@@ -82,7 +82,10 @@ fn how_it_does(health: &Health, times: &[Took], (clock, now): (Timestamp, Timest
     let took = |ms: Option<i64>| ms.map_or_else(figures::none, figures::duration);
     let link = |count: i64, state: &str| {
         let href = deliveries::narrowed(state);
-        html! { @if count == 0 { (figures::count(0)) } @else { a href=(href) { (figures::count(count)) } } }
+        html! {
+            @if count == 0 { (figures::count(0)) }
+            @else { a href=(href) { (figures::count(count)) } }
+        }
     };
     let points: Vec<_> = times
         .iter()

@@ -41,7 +41,7 @@ async fn page(
     let now = clock(&desk, &visit).await?;
     let content = html! {
         (live("state", html! {
-            (summary(&delivery, due, (now, visit.now)))
+            (summary(&delivery, (due, attempts.last()), now))
             (section(words::TRIED, None, tried(&attempts, now)))
         }))
         (section(words::BODY, Some(copy(&delivery)), body(&delivery)))
@@ -56,18 +56,21 @@ async fn page(
 
 fn summary(
     delivery: &Delivery,
-    due: Option<Timestamp>,
-    (clock, now): (Timestamp, Timestamp),
+    (due, last): (Option<Timestamp>, Option<&Attempt>),
+    clock: Timestamp,
 ) -> Markup {
     let mut known = vec![
         (words::STATE, deliveries::badge(delivery.state)),
         (words::EVENT_TIME, figures::time(delivery.at, clock)),
     ];
-    match (delivery.state, due, delivery.done_at) {
+    match (delivery.state, due, last) {
         (callback::State::Waiting, Some(due), _) => {
             known.push((words::NEXT, figures::time(due, clock)));
         }
-        (_, _, Some(done)) => known.push((words::DONE, figures::time(done, now))),
+        // By the organisation's clock, as everything here.
+        (callback::State::Delivered, _, Some(last)) => {
+            known.push((words::DONE, figures::time(last.at, clock)));
+        }
         _ => {}
     }
     if !delivery.lane.is_empty() {

@@ -89,13 +89,17 @@ fn chips(kind: &str) -> Markup {
 fn shown(event: &Stored, now: Timestamp) -> Markup {
     let (seq, id) = (event.seq.to_string(), event.id.to_string());
     let data: Option<serde_json::Value> = serde_json::from_str(&event.data).ok();
-    let about = data.as_ref().and_then(|data| {
-        let text = |name: &str| data.get(name).and_then(serde_json::Value::as_str);
-        text("iccid").or_else(|| text("orderReference"))
-    });
+    let text = |name: &str| data.as_ref()?.get(name)?.as_str();
+    let (iccid, order) = (text("iccid"), text("orderReference"));
     let line = html! {
         strong { (event.kind) }
-        span.quiet { (about.unwrap_or("")) }
+        span.quiet {
+            @match (iccid, order) {
+                (Some(iccid), _) => (figures::iccid(iccid)),
+                (None, Some(order)) => code { (order) },
+                (None, None) => {}
+            }
+        }
         (figures::time(event.at, now))
         code.quiet { (seq) }
     };
@@ -103,6 +107,12 @@ fn shown(event: &Stored, now: Timestamp) -> Markup {
         p {
             "Cursor " (figures::copyable(&seq, words::CURSOR)) " · id "
             (figures::copyable(&id, words::ID))
+            @if let Some(iccid) = iccid {
+                " · " a href={ "/portal/esims/" (iccid) } { (words::ESIM) }
+            }
+            @if let Some(order) = order {
+                " · " a href={ "/portal/orders/" (order) } { (words::ORDER) }
+            }
         }
         (terminal(words::DATA, &pretty(&event.data)))
     };

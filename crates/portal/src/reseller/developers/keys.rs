@@ -14,6 +14,7 @@ use crate::kit::form::{self, Field, Kind};
 use crate::kit::table::{Head, Row, Table, terminal};
 use crate::kit::{Mood, facts, figures, menu, section, strip};
 use crate::reseller::desk::Desk;
+use crate::reseller::visit::moved;
 use crate::reseller::{Form, Routes, Trouble, Visit, done, refused};
 use crate::words::developers as all;
 use crate::words::developers::keys as words;
@@ -25,6 +26,8 @@ const NEW: &str = "/portal/developers/keys";
 pub(super) fn routes(routes: Routes) -> Routes {
     routes
         .get(HOME, Right::Develop, page)
+        // The theme switch on the page that shows a new key comes back here.
+        .get(NEW, Right::Develop, async || moved(HOME, None))
         .post(NEW, Right::Develop, make)
         .get("/portal/developers/keys/{id}", Right::Develop, one)
         .post("/portal/developers/keys/{id}/primary", Right::Develop, make_primary)

@@ -70,7 +70,7 @@ fn list(found: &[Failure], labels: &HashMap<KeyId, String>, visit: &Visit, pages
                 }
             },
             figures::copyable(&one.request, words::HINT),
-            html! { div { (one.client) br; small { (words::KEY) " " (key) } } },
+            html! { div { (one.client) br; small { (words::with(key)) } } },
             figures::time(one.at, visit.now),
         ])
     };

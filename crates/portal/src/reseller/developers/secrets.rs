@@ -10,6 +10,7 @@ use super::{Page, Part, callbacks, keys};
 use crate::kit::figures;
 use crate::kit::form::{self, Field, Kind};
 use crate::reseller::desk::Desk;
+use crate::reseller::visit::moved;
 use crate::reseller::{Form, Routes, Trouble, Visit, account, refused};
 use crate::words::developers as all;
 use crate::words::developers::{callbacks as callback_words, keys as words};
@@ -18,7 +19,11 @@ const KEY: &str = "/portal/developers/key";
 const SECRET: &str = "/portal/developers/secret";
 
 pub(super) fn routes(routes: Routes) -> Routes {
-    routes.post(KEY, Right::Develop, show_key).post(SECRET, Right::Develop, show_secret)
+    routes
+        .get(KEY, Right::Develop, async || moved(keys::HOME, None))
+        .post(KEY, Right::Develop, show_key)
+        .get(SECRET, Right::Develop, async || moved(callbacks::HOME, None))
+        .post(SECRET, Right::Develop, show_secret)
 }
 
 /// Asks for the password, then leads to the primary key.

@@ -79,8 +79,9 @@ pub(crate) const SECRET_SHOWN: &str =
 pub(crate) const SECRET_NAME: &str = "the webhook secret";
 pub(crate) const SECRET_BACK: &str = "Back to callbacks";
 pub(crate) const SECRET_ROTATE: &str = "Change the secret";
-pub(crate) const SECRET_ROTATE_SAYS: &str = "A new secret is made. For a day every callback carries \
-    two signatures, one of each, so receivers have time to change over. Then the old one ends.";
+pub(crate) const SECRET_ROTATE_SAYS: &str = "A new secret is made. For a day every callback \
+    carries two signatures, one of each, so receivers have time to change over. Then the old one \
+    ends.";
 pub(crate) const SECRET_ROTATE_BUTTON: &str = "Make a new secret";
 pub(crate) const SECRET_ROTATED: &str = "There is a new secret; the old one signs beside it for a \
     day. Show it and put it into your receiver.";
@@ -99,13 +100,13 @@ def is_ours(secret, headers, body):
     given = headers["webhook-signature"].split(" ")
     return any(hmac.compare_digest(one, wanted) for one in given)"#;
 pub(crate) const VERIFY_KEY: &str = "X-Signature-SHA256, in Node.js";
-pub(crate) const VERIFY_KEY_CODE: &str = r#"const { createHmac, timingSafeEqual } = require("node:crypto");
+pub(crate) const VERIFY_KEY_CODE: &str = r#"const crypto = require("node:crypto");
 
 function isOurs(primaryKey, headers, body) {
-  const wanted = createHmac("sha256", primaryKey).update(body).digest("base64");
+  const wanted = crypto.createHmac("sha256", primaryKey).update(body).digest("base64");
   const given = headers["x-signature-sha256"] ?? "";
   return given.length === wanted.length
-    && timingSafeEqual(Buffer.from(given), Buffer.from(wanted));
+    && crypto.timingSafeEqual(Buffer.from(given), Buffer.from(wanted));
 }"#;
 
 /// The label of the low balance.

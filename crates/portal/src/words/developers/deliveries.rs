@@ -38,7 +38,7 @@ pub(crate) const SENT_ONE: &str = "It is on its way again.";
 pub(crate) const STATE: &str = "State";
 pub(crate) const EVENT_TIME: &str = "Event";
 pub(crate) const NEXT: &str = "Next attempt";
-pub(crate) const DONE: &str = "Done";
+pub(crate) const DONE: &str = "Last sent";
 pub(crate) const ESIM: &str = "eSIM";
 pub(crate) const BODY: &str = "Body";
 pub(crate) const BODY_CAPTION: &str = "Laid out for reading";
@@ -63,7 +63,7 @@ pub(crate) const BACK: &str = "All deliveries";
 
 /// The title of a delivery.
 pub(crate) fn title(kind: &str, seq: i64) -> String {
-    format!("{kind} {}", print::count(seq))
+    format!("{kind}, event {}", print::count(seq))
 }
 
 /// After sending several again.

@@ -10,9 +10,9 @@ pub(crate) const REFERENCE_LINK: &str = "Every operation, with samples";
 pub(crate) const CURL: &str = "Your organisation, from a terminal";
 
 pub(crate) const PRIMARY: &str = "Primary key";
-pub(crate) const PRIMARY_SAYS: &str = "The primary key is the one your wholesaler's interface shows \
-    as yours, and it signs callbacks in X-Signature-SHA256. Whoever holds a key can spend your \
-    balance: keep it on servers, never in an app or a web page.";
+pub(crate) const PRIMARY_SAYS: &str = "The primary key is the one that GET /organisation returns, \
+    and it signs callbacks in X-Signature-SHA256. Whoever holds a key can spend your balance: keep \
+    it on servers, never in an app or a web page.";
 pub(crate) const SHOW: &str = "Show the primary key";
 pub(crate) const SHOW_SAYS: &str =
     "It takes your password, and the audit log notes that you have seen it.";
@@ -44,7 +44,7 @@ pub(crate) const MADE_OPEN: &str = "Open this key";
 pub(crate) const ROTATE: &str = "How to change keys without a break";
 pub(crate) const ROTATE_STEPS: [&str; 3] = [
     "Make a further key. Both work from then on.",
-    "Put the new key on your servers, one by one. Failed requests shows which key a call came with.",
+    "Put the new key on your servers, one by one. Failed requests show which key they came with.",
     "Make the new key primary, so that it signs callbacks, and revoke the old one.",
 ];
 

@@ -6,12 +6,11 @@ pub(crate) const HINT: &str = "request id";
 pub(crate) const HEADS: [&str; 5] = ["Request", "Answer", "Request id", "Came from", "When"];
 pub(crate) const NOTHING: &str = "No failed request is called that.";
 pub(crate) const EMPTY: &str = "No request has failed";
-pub(crate) const EMPTY_SAYS: &str = "When a call is refused or breaks, it stands here a second later \
-    with its id, its code and what the caller was told. The id is in the header X-Request-Id of \
-    every answer.";
+pub(crate) const EMPTY_SAYS: &str = "When a call is refused or breaks, it stands here a second \
+    later with its id, its code and what the caller was told. The id is in the header \
+    X-Request-Id of every answer.";
 pub(crate) const EMPTY_STEP: &str = "Read the reference";
-pub(crate) const KEY: &str = "key";
-pub(crate) const UNKNOWN_KEY: &str = "unknown";
+pub(crate) const UNKNOWN_KEY: &str = "a key that is gone";
 
 pub(crate) const MEANING: &str = "What the answers mean";
 pub(crate) const MEANING_SAYS: &str =
@@ -34,3 +33,8 @@ pub(crate) const MEANINGS: [(&str, &str); 7] = [
     ("5xx", "Our side. Try again with the same Idempotency-Key; it has one effect at most."),
 ];
 pub(crate) const REFERENCE: &str = "Each operation with its codes in the reference";
+
+/// Which key a call came with.
+pub(crate) fn with(key: &str) -> String {
+    format!("with “{key}”")
+}

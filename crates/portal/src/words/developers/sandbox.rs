@@ -12,8 +12,8 @@ pub(crate) const HELD: &str = "Held";
 pub(crate) const NO_CARD: &str = "None";
 
 pub(crate) const CLOCK_SAYS: &str = "Your sandbox has its own clock, which you move on to see \
-    bundles expire and deletions come due. Everything that is due happens in order, each at its own \
-    time. It never goes back.";
+    bundles expire and deletions come due. Everything that is due happens in order, each at its \
+    own time. It never goes back.";
 /// Seconds, and what the button says.
 pub(crate) const STEPS: [(&str, &str); 3] =
     [("3600", "+ 1 hour"), ("86400", "+ 1 day"), ("2592000", "+ 30 days")];
@@ -63,8 +63,8 @@ pub(crate) const ADD: &str = "Let it go wrong";
 pub(crate) const CLEAR: &str = "Clear";
 pub(crate) const FAULT_SET: &str = "The next calls of that operation go wrong.";
 pub(crate) const FAULT_CLEARED: &str = "That operation works again.";
-pub(crate) const FAULT_WRONG: &str = "A fault takes an operation, a status from 400 to 599 or up to \
-    60 seconds, and up to 10,000 calls. Nothing was set.";
+pub(crate) const FAULT_WRONG: &str = "A fault takes an operation, a status from 400 to 599 or up \
+    to 60 seconds, and up to 10,000 calls. Nothing was set.";
 pub(crate) const CARD_WRONG: &str = "There is no such test card. Nothing was changed.";
 
 pub(crate) const PHONES: &str = "Phones";
@@ -74,8 +74,8 @@ pub(crate) const PHONES_LINK: &str = "Open eSIMs";
 
 pub(crate) const RESET: &str = "Start afresh";
 pub(crate) const RESET_SAYS: &str = "All eSIMs, orders, bundles, events, deliveries, faults and \
-    the balance are gone for you. People, keys, settings, the test card, the webhook secret and the \
-    clock stay. This cannot be undone.";
+    the balance are gone for you. People, keys, settings, the test card, the webhook secret and \
+    the clock stay. This cannot be undone.";
 pub(crate) const RESET_DONE: &str = "Your sandbox starts afresh.";
 
 /// What goes wrong, in a row.
