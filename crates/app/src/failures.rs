@@ -94,6 +94,17 @@ impl App {
         self.store().read(move |tx| failures::page(tx, org, bound, most)).await
     }
 
+    /// Those whose request is called that, or begins so. Few are kept, so all are looked at.
+    pub async fn failed_requests_called(
+        &self,
+        caller: &Caller,
+        name: &str,
+    ) -> Result<Vec<Failure>, StoreError> {
+        let mut found = self.failed_requests(caller, None, limits::FAILURES_KEPT).await?;
+        found.retain(|failure| failure.request.starts_with(name));
+        Ok(found)
+    }
+
     /// Forgets those that are too old.
     pub(crate) async fn forget_failures(&self) -> Result<(), StoreError> {
         let before = self.now().plus_days(-limits::FAILURES_DAYS);

@@ -293,6 +293,8 @@ pub const DELIVERIES_PER_WRITE: i64 = 1_000;
 pub const DELIVERIES_COUNTED_MAX: i64 = 10_000;
 /// Deliveries that an organisation's delays are computed from.
 pub const DELAYS_OF: i64 = 1_000;
+/// Events that are looked at for those of one kind.
+pub const EVENTS_LOOKED_AT: i64 = 10_000;
 /// Hours of a series of usage: more than a year.
 pub const USAGE_HOURS_MAX: i64 = 400 * 24;
 /// Days of one.

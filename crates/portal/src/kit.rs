@@ -15,7 +15,7 @@ pub mod qr;
 pub mod table;
 mod tabs;
 
-pub use facts::{facts, live, menu, menu_link, section, strip, tiles};
+pub use facts::{facts, fold, live, menu, menu_link, section, strip, tabs, tiles};
 pub use frame::{Area, Entry, Frame, Person, Said, Theme, plain_page, print_page};
 pub use icon::mark;
 pub use mood::Mood;
