@@ -10,6 +10,7 @@ pub mod audit;
 pub mod callbacks;
 pub mod catalogue;
 pub mod credit;
+pub mod csv;
 pub mod demo;
 pub mod erasure;
 pub mod esims;

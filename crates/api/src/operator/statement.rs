@@ -1,5 +1,6 @@
 //! `…/{id}/statement`: the ledger over a period, written page by page so that memory stays flat.
 
+use app::csv::cell;
 use app::statement::{Heading, Posted};
 use app::{App, StoreError};
 use axum::body::Body;
@@ -14,7 +15,6 @@ use serde_json::{Value, json};
 use super::{OfOrg, not_found};
 use crate::Api;
 use crate::caller::ByOperator;
-use crate::csv::cell;
 use crate::problem::Problem;
 use crate::query::Query;
 
