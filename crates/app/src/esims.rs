@@ -5,12 +5,14 @@ pub mod apply;
 pub mod change;
 pub mod codes;
 pub(crate) mod due;
+pub mod files;
 mod loaded;
 pub(crate) mod network;
 pub mod open;
 pub mod phone;
 pub mod revoke;
 pub mod sms;
+mod zip;
 
 use domain::assignment::{Assignment, Queue};
 use domain::esim::{Entry, Esim, InstallCode};

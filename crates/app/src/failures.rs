@@ -100,7 +100,8 @@ impl App {
         caller: &Caller,
         name: &str,
     ) -> Result<Vec<Failure>, StoreError> {
-        let mut found = self.failed_requests(caller, None, limits::FAILURES_KEPT).await?;
+        let most = i64::try_from(limits::FAILURES_KEPT).unwrap_or(i64::MAX);
+        let mut found = self.failed_requests(caller, None, most).await?;
         found.retain(|failure| failure.request.starts_with(name));
         Ok(found)
     }

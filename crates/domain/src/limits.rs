@@ -324,6 +324,12 @@ pub const FAILURE_MESSAGE_CHARS_MAX: usize = 500;
 pub const ERASED_ESIMS_MAX: usize = 100;
 /// Rows of a kind that are erased in one transaction.
 pub const ERASED_ROWS: i64 = 500;
+/// Words of a search that are looked at.
+pub const SEARCH_WORDS_MAX: usize = 8;
+/// Orders that one look for those of a status goes through; the next look goes on from there.
+pub const ORDERS_LOOKED_AT: i64 = 20_000;
+/// Lots of one bundle that are shown, those that expire first.
+pub const LOTS_SHOWN: i64 = 200;
 /// Days of the courses that an overview shows.
 pub const OVERVIEW_DAYS: i64 = 30;
 /// Hours before its end from which a bundle ends soon.

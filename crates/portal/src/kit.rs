@@ -13,13 +13,11 @@ mod icon;
 mod mood;
 pub mod qr;
 pub mod table;
-mod tabs;
 
 pub use facts::{facts, fold, live, menu, menu_link, section, strip, tabs, tiles};
 pub use frame::{Area, Entry, Frame, Person, Said, Theme, plain_page, print_page};
 pub use icon::mark;
 pub use mood::Mood;
-pub use tabs::tabs;
 
 /// The style of every page, served at `/portal/style.css`.
 pub const STYLE: &str = concat!(

@@ -9,7 +9,7 @@ use domain::{Money, Right, Timestamp};
 use maud::{Markup, html};
 
 use super::desk::Desk;
-use super::orders::status_badge;
+use super::orders;
 use super::{Routes, Trouble, Visit};
 use crate::kit::chart::{self, Series, Share, Unit};
 use crate::kit::form::{self, Kind};
@@ -115,7 +115,7 @@ fn lists(visit: &Visit, overview: &Overview) -> Markup {
             in_use((words::NEARLY, words::NEARLY_NONE), &overview.nearly_used, overview.clock),
         ]))
         @if !overview.orders.is_empty() {
-            (section(words::ORDERS, Some(all), orders(visit, overview)))
+            (section(words::ORDERS, Some(all), latest(visit, overview)))
         }
     }
 }
@@ -148,7 +148,7 @@ fn in_use((title, none): (&str, &str), few: &Few<InUse>, clock: Timestamp) -> Ma
     section(title, None, body)
 }
 
-fn orders(visit: &Visit, overview: &Overview) -> Markup {
+fn latest(visit: &Visit, overview: &Overview) -> Markup {
     let currency = overview.balances.balance.currency();
     let sees_money = visit.may(Right::Books);
     let rows: Vec<Row> = overview
@@ -159,7 +159,7 @@ fn orders(visit: &Visit, overview: &Overview) -> Markup {
                 format!("/portal/orders/{}", order.reference),
                 [
                     html! { code { (order.reference) } },
-                    status_badge(order.status),
+                    orders::badge(order.status),
                     if sees_money {
                         figures::money(Money::minor(order.total, currency))
                     } else {

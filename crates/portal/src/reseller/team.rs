@@ -18,5 +18,5 @@ pub(super) fn routes(routes: Routes) -> Routes {
 
 /// The pages of this area, the present one lit.
 fn pages(here: &str) -> Markup {
-    tabs(words::TABS_NAME, here, &words::TABS)
+    tabs(words::TABS_NAME, &words::TABS.map(|(label, href)| (label, href, href == here)))
 }
