@@ -99,7 +99,7 @@ impl App {
                 let Some(mut loaded) = Loaded::find(tx, org, &iccid)? else { return Ok(vec![]) };
                 let clock = heads::find(tx, org)?.map_or(now, |head| head.clock(now));
                 loaded.advance(clock);
-                let open: Vec<_> = loaded.queue.assignments().iter().cloned().collect();
+                let open: Vec<_> = loaded.queue.assignments().to_vec();
                 let mut gives = Vec::new();
                 for one in open.iter().filter(|one| !one.state.is_finished()) {
                     let Some(stored) = loaded.stored(one.id) else { continue };

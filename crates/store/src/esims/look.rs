@@ -93,9 +93,10 @@ pub fn look(
         Way::Below(iccid) => (EDGE_DOWN, DOWN, iccid.as_str(), BELOW_ALL),
         Way::Above(iccid) => (EDGE_UP, UP, iccid.as_str(), ABOVE_ALL),
     };
-    let reached = match looked.is_any() {
-        true => None,
-        false => tx.maybe(edge, args![org, from, effort.looked_at - 1])?,
+    let reached = if looked.is_any() {
+        None
+    } else {
+        tx.maybe(edge, args![org, from, effort.looked_at - 1])?
     };
     let reached = reached.map(|row| row.text(0).map(str::to_owned)).transpose()?;
     let to = reached.as_deref().unwrap_or(end);
