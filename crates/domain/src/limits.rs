@@ -304,6 +304,8 @@ pub const FORGET_EVERY: Duration = Duration::from_mins(10);
 
 // ── Portal ──────────────────────────────────────────────────────────────────────────────────────
 
+/// eSIMs that one look for a piece of a number or a note goes through.
+pub const ESIMS_LOOKED_AT: i64 = 20_000;
 /// Links to one eSIM that work at a time: for a family, and then some.
 pub const SHARES_PER_ESIM_MAX: usize = 20;
 /// Days for which a link works when nobody says.

@@ -25,7 +25,9 @@ pub const STYLE: &str = concat!(
     "\n",
     include_str!("../assets/pictures.css"),
     "\n",
-    include_str!("../assets/portal.css")
+    include_str!("../assets/portal.css"),
+    "\n",
+    include_str!("../assets/share.css")
 );
 
 /// The script of every page, served at `/portal/portal.js`.

@@ -175,6 +175,29 @@ pub fn bundle(bundle: &Bundle) -> Markup {
     }
 }
 
+/// The same as small as a cell of a list: its name, a short bar, what is left.
+pub fn small_bundle(bundle: &Bundle) -> Markup {
+    let ((data, used), (_, over)) = (bundle.data(), bundle.time());
+    let left = ACROSS - used;
+    let class = match left {
+        _ if over == Some(ACROSS) => "left over",
+        1..=1_500 => "left warn",
+        _ => "left",
+    };
+    let says = bundle.says(used, over);
+    html! {
+        div.bundle.small {
+            span { (bundle.name) }
+            svg width="100%" height="6" role="img" aria-label=(says) {
+                title { (says) }
+                rect.used x="0" y="0" width="100%" height="6" rx="2" {}
+                rect class=(class) x="0" y="0" width=(percent(left)) height="6" rx="2" {}
+            }
+            small { (data) }
+        }
+    }
+}
+
 /// How many are in one state.
 #[derive(Debug, Clone, Copy)]
 pub struct Share<'a> {
