@@ -1,6 +1,6 @@
 //! The API reference at `/docs`: one page per OpenAPI document and a changelog, rendered once when
-//! somebody asks for it and from then on served from memory. It shows the documents it is given, and knows no
-//! operation by name.
+//! somebody asks for it and from then on served from memory. It shows the documents it is given,
+//! and knows no operation by name.
 
 mod changelog;
 mod operation;
