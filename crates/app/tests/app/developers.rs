@@ -9,7 +9,7 @@ use app::sandbox::{self, Act, Fault};
 use app::users::NewUser;
 use app::{Actor, access};
 use domain::callback::State;
-use domain::{Role, Secret};
+use domain::{CallbackUrl, Role, Secret};
 
 use crate::lives::wares::opened;
 use crate::world::{ALL, World};
@@ -78,7 +78,8 @@ fn an_organisation_changes_what_is_its_own() {
     let networks = vec!["192.0.2.0/24".to_owned()];
     let own = change(&developer, OwnChange::AllowList(networks)).expect("a list");
     let now = own.organisation.settings;
-    assert_eq!(now.callback_url.as_ref().map(|url| url.as_str()), Some("https://hook.example/x"));
+    let url = now.callback_url.as_ref().map(CallbackUrl::as_str);
+    assert_eq!(url, Some("https://hook.example/x"));
     assert_eq!(
         (now.rate_limit, now.refund_days, now.topup),
         (set.rate_limit, set.refund_days, set.topup)
