@@ -2,6 +2,7 @@
 //! crashes, against small models.
 
 mod commerce;
+mod developers;
 mod dice;
 mod far_side;
 mod history;

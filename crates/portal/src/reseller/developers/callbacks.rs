@@ -77,7 +77,9 @@ fn how_it_does(health: &Health, times: &[Took], (clock, now): (Timestamp, Timest
     };
     let state = html! {
         (badge)
-        @if let Some((at, now)) = since { " " small { (figures::time(at, now)) } }
+        @if let Some((at, now)) = since {
+            " " small { (words::FOR) " " (figures::duration(now.ms() - at.ms())) }
+        }
     };
     let took = |ms: Option<i64>| ms.map_or_else(figures::none, figures::duration);
     let link = |count: i64, state: &str| {

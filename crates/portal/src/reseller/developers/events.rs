@@ -78,10 +78,12 @@ fn chips(kind: &str) -> Markup {
     };
     let is_other = !kind.is_empty() && !words::KINDS.contains(&kind);
     html! {
-        nav.chips aria-label=(words::CHIPS) {
-            (chip(words::ALL, ""))
-            @for one in words::KINDS { (chip(one, one)) }
-            @if is_other { (chip(kind, kind)) }
+        div.filter {
+            nav.chips aria-label=(words::CHIPS) {
+                (chip(words::ALL, ""))
+                @for one in words::KINDS { (chip(one, one)) }
+                @if is_other { (chip(kind, kind)) }
+            }
         }
     }
 }

@@ -19,7 +19,9 @@ pub(crate) const WELL: &str = "Well";
 pub(crate) const FAILING: &str = "Failing";
 pub(crate) const OFF: &str = "Switched off";
 pub(crate) const PAUSED: &str = "Paused";
-pub(crate) const FAILING_SAYS: &str = "Every attempt has failed since then. Each event is tried \
+/// How long already.
+pub(crate) const FOR: &str = "for";
+pub(crate) const FAILING_SAYS: &str = "Every attempt has failed for so long. Each event is tried \
     eight times over a day or so; look at a delivery for what your receiver answers.";
 pub(crate) const OFF_SAYS: &str =
     "Events go on into the feed. Mend the receiver, then save its address to switch callbacks on.";

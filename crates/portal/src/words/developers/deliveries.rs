@@ -57,7 +57,8 @@ pub(crate) const SIGNED_HEADERS: [(&str, &str); 3] = [
 ];
 pub(crate) const TRIED: &str = "Attempts";
 pub(crate) const TRIED_HEADS: [&str; 5] = ["No.", "Answer", "Took", "When", "It began with"];
-pub(crate) const NOT_TRIED: &str = "Not tried yet.";
+pub(crate) const NOT_TRIED: &str = "Not tried yet. Events about one eSIM are sent in order, so it \
+    may wait for an earlier one.";
 pub(crate) const NO_ANSWER: &str = "no answer";
 pub(crate) const BACK: &str = "All deliveries";
 
