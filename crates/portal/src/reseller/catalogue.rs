@@ -30,6 +30,7 @@ pub(super) fn routes(routes: Routes) -> Routes {
     routes
         .get(HOME, Right::See, list)
         .get("/portal/catalogue/{name}", Right::See, bundle::show)
+        .get("/portal/catalogue/buy/check", Right::Pay, buy::begin_again)
         .post("/portal/catalogue/buy/check", Right::Pay, buy::check)
         .post("/portal/catalogue/buy", Right::Pay, buy::buy)
 }

@@ -67,14 +67,23 @@ impl Shelf<'_> {
     fn list(&self, lots: &[Lot], page: Page) -> Markup {
         let shown = page.of(lots);
         if shown.is_empty() {
-            return table::nothing_found("", HOME);
+            return table::nothing_found(words::NOTHING_FOUND, HOME);
         }
-        let rows = shown.iter().map(|lot| {
-            let mut cells = vec![self.name(lot.bundle.as_str())];
+        let mut last = None;
+        let mut row = |lot: &Lot| {
+            let name = lot.bundle.as_str();
+            // Lots of one bundle read as one group: it is named once.
+            let is_again = last.replace(lot.bundle.clone()).is_some_and(|last| last == lot.bundle);
+            let first = if is_again {
+                html! { small { (name) } }
+            } else {
+                self.name(name)
+            };
+            let mut cells = vec![first];
             cells.extend(self.facts(lot));
-            Row::link(href(lot.bundle.as_str()), cells)
-        });
-        let rows: Vec<_> = rows.collect();
+            Row::link(href(name), cells)
+        };
+        let rows: Vec<_> = shown.iter().map(&mut row).collect();
         let heads = self.heads(words::HEADS);
         let all = i64::try_from(lots.len()).unwrap_or(i64::MAX);
         let last = page.offset() + i64::try_from(shown.len()).unwrap_or(0);

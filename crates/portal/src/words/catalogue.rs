@@ -45,7 +45,7 @@ pub(crate) const FULL_SPEED: &str = "Full speed";
 pub(crate) const WHERE: &str = "Where it works";
 pub(crate) const NETWORKS: &str = "Networks by country";
 pub(crate) const NETWORK_HEADS: [&str; 3] = ["Country", "Networks", "Speeds"];
-pub(crate) const IN_INVENTORY: &str = "See your inventory of it";
+pub(crate) const HELD: &str = "In your inventory";
 
 pub(crate) const BUY: &str = "Buy";
 pub(crate) const QUANTITY: &str = "How many";
@@ -102,16 +102,8 @@ pub(crate) fn countries(number: usize) -> String {
     }
 }
 
-/// When a bundle starts, in short.
+/// When a bundle starts.
 pub(crate) fn starts(start: Start) -> &'static str {
-    match start {
-        Start::Auto => "By itself",
-        Start::FirstUse => "At first use",
-    }
-}
-
-/// The same in full.
-pub(crate) fn starts_in_full(start: Start) -> &'static str {
     match start {
         Start::Auto => "By itself, as soon as no other bundle is active on the eSIM.",
         Start::FirstUse => "When the traveller first uses data where it works.",

@@ -7,6 +7,7 @@ pub(crate) const LIST: &str = "Lots by bundle";
 pub(crate) const HEADS: [&str; 5] =
     ["Bundle", "Left", "Bought", "Expires", "Can be given back until"];
 pub(crate) const PAID: &str = "Paid each";
+pub(crate) const NOTHING_FOUND: &str = "There are not so many lots.";
 pub(crate) const EMPTY: &str = "The inventory is empty";
 pub(crate) const EMPTY_WHY: &str = "Bundles that you buy ahead wait here, for a year, until you put \
     them on an eSIM. Buy some, choose the inventory, and put them on eSIMs when travellers come.";
@@ -23,7 +24,7 @@ pub(crate) const NEXT_EXPIRY: &str = "First to expire";
 pub(crate) const LOTS: &str = "Lots";
 pub(crate) const LOT_HEADS: [&str; 5] =
     ["Lot", "Left", "Bought", "Expires", "Can be given back until"];
-pub(crate) const GIVE_BACK_HEAD: &str = "Give back";
+pub(crate) const GIVE_BACK_HEAD: &str = "Refund";
 pub(crate) const NOTHING_PAID: &str = "Given to you";
 pub(crate) const OVER: &str = "Over";
 pub(crate) const SOON: &str = "Expires soon";

@@ -117,8 +117,10 @@ fn apply_form(visit: &Visit, bundle: &str, lots: &[Lot]) -> Markup {
             .value(visit.query.maybe("quantity").unwrap_or("1"))
             .bounds(Some(1), Some(left.min(limits::APPLY_BUNDLES_MAX))).required())
         (Field::radio("target", words::TARGET, &choices).value(target).required())
-        (Field::text("iccid", words::ICCID).value(visit.query.text("iccid"))
-            .hint(words::ICCID_HINT).complete("off"))
+        div.onto {
+            (Field::text("iccid", words::ICCID).value(visit.query.text("iccid")).depends()
+                .hint(words::ICCID_HINT).complete("off"))
+        }
         p.hint { (words::APPLY_SAYS) }
         (form::buttons(&[form::button(Kind::Main, words::APPLY_BUTTON)]))
     };
