@@ -218,8 +218,10 @@ fn works_in(catalogue: &Catalogue, bundle: &Bundle) -> Markup {
     let names: Vec<_> = isos.iter().take(NAMED).map(|iso| country(catalogue, iso)).collect();
     let rest = isos.len().saturating_sub(NAMED);
     html! {
-        (names.join(", "))
-        @if rest > 0 { " " small { (words::more(rest)) } }
+        span {
+            (names.join(", "))
+            @if rest > 0 { " " small { (words::more(rest)) } }
+        }
     }
 }
 

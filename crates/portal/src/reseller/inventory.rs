@@ -126,7 +126,7 @@ impl Shelf<'_> {
     /// Everything about a lot but what it is.
     fn facts(&self, lot: &Lot) -> Vec<Markup> {
         let mut cells = vec![html! {
-            (figures::count(lot.remaining)) " " small { (words::of(lot.total)) }
+            span { (figures::count(lot.remaining)) " " small { (words::of(lot.total)) } }
         }];
         if self.sees_prices() {
             cells.push(if lot.cost_nothing() {
@@ -144,8 +144,10 @@ impl Shelf<'_> {
     fn expiry(&self, lot: &Lot) -> Markup {
         let is_soon = lot.expires_at < self.clock.plus_days(limits::LOT_SOON_DAYS);
         html! {
-            (figures::time(lot.expires_at, self.clock))
-            @if is_soon { " " (figures::badge(Mood::Warn, words::SOON)) }
+            span {
+                (figures::time(lot.expires_at, self.clock))
+                @if is_soon { " " (figures::badge(Mood::Warn, words::SOON)) }
+            }
         }
     }
 

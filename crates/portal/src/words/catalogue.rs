@@ -44,7 +44,7 @@ pub(crate) const GROUPS: &str = "Group";
 pub(crate) const FULL_SPEED: &str = "Full speed";
 pub(crate) const WHERE: &str = "Where it works";
 pub(crate) const NETWORKS: &str = "Networks by country";
-pub(crate) const NETWORK_HEADS: [&str; 3] = ["Country", "Networks", "Speeds"];
+pub(crate) const NETWORK_HEADS: [&str; 2] = ["Country", "Networks and speeds"];
 pub(crate) const HELD: &str = "In your inventory";
 
 pub(crate) const BUY: &str = "Buy";

@@ -46,6 +46,11 @@ pub(crate) const NO_TARGET: &str = "Choose a new eSIM or one you have. Nothing w
 pub(crate) const REFUND: &str = "Give back";
 pub(crate) const REFUND_BUTTON: &str = "Give back";
 
+/// `Lot 12`.
+pub(crate) fn lot(id: i64) -> String {
+    format!("Lot {id}")
+}
+
 /// `7 of 10`.
 pub(crate) fn of(total: i64) -> String {
     format!("of {}", print::count(total))

@@ -4,7 +4,7 @@ use app::catalogue::{Catalogue, Offer};
 use axum::extract::{Path, State};
 use axum::http::StatusCode;
 use axum::response::Response;
-use domain::catalogue::{Bundle, Data};
+use domain::catalogue::{Bundle, Data, Network};
 use domain::{Right, limits};
 use maud::{Markup, html};
 
@@ -13,6 +13,7 @@ use super::super::fields::Fields;
 use super::super::{Trouble, Visit, inventory};
 use super::{country, data, lasts, title};
 use crate::kit::form::{self, Choice, Field, Kind};
+use crate::kit::table::{Head, Row, Table};
 use crate::kit::{Area, facts, figures, section, strip, tiles};
 use crate::words::catalogue as words;
 
@@ -117,28 +118,33 @@ fn about(bundle: &Bundle) -> Markup {
 
 fn places(catalogue: &Catalogue, bundle: &Bundle) -> Markup {
     let isos = super::countries(bundle);
-    let names: Vec<_> = isos.iter().map(|iso| country(catalogue, iso)).collect();
-    let [place, networks, speeds] = words::NETWORK_HEADS;
+    let mut known: Vec<_> =
+        isos.iter().map(|iso| (country(catalogue, iso), catalogue.networks_of(iso))).collect();
+    known.sort_by_key(|(name, _)| *name);
+    let names: Vec<_> = known.iter().map(|(name, _)| *name).collect();
+    let row =
+        |(name, networks): &(&str, &[Network])| Row::plain([html! { (name) }, brands(networks)]);
+    let rows: Vec<_> = known.iter().map(row).collect();
+    let heads = words::NETWORK_HEADS.map(Head::text);
     html! {
         p { (names.join(", ")) }
         details.data {
             summary { (words::NETWORKS) }
-            div.region role="region" aria-label=(words::NETWORKS) tabindex="0" {
-                table.data {
-                    thead { tr { @for head in [place, networks, speeds] { th scope="col" { (head) } } } }
-                    tbody {
-                        @for iso in isos {
-                            @for (n, network) in catalogue.networks_of(iso).iter().enumerate() {
-                                tr {
-                                    th scope="row" { @if n == 0 { (country(catalogue, iso)) } }
-                                    td { (network.brand) }
-                                    td { (network.speeds.join(", ")) }
-                                }
-                            }
-                        }
-                    }
-                }
+            (Table::new(words::NETWORKS, &heads, &rows))
+        }
+    }
+}
+
+fn brands(networks: &[Network]) -> Markup {
+    let mut networks: Vec<_> = networks.iter().collect();
+    networks.sort_by_key(|network| &network.brand);
+    html! {
+        span {
+            @for (n, network) in networks.iter().enumerate() {
+                @if n > 0 { ", " }
+                (network.brand) " " small { (network.speeds.join("/")) }
             }
+            @if networks.is_empty() { (figures::none()) }
         }
     }
 }

@@ -67,7 +67,7 @@ impl Shelf<'_> {
     fn lots(&self, lots: &[Lot]) -> Markup {
         let gives_back = self.visit.may(Right::Pay);
         let row = |lot: &Lot| {
-            let mut cells = vec![html! { code { (lot.id) } }];
+            let mut cells = vec![html! { (words::lot(lot.id)) }];
             cells.extend(self.facts(lot));
             if gives_back {
                 let can = self.can_be_given_back(lot);
