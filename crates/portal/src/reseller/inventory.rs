@@ -47,7 +47,8 @@ async fn list(State(desk): State<Desk>, visit: Visit) -> Result<Response, Troubl
     if held.lots.is_empty() {
         let curl = format!(
             "curl -H \"X-API-Key: $TERN_KEY\" {}/v2.5/orders \\\n  -d '{{\"type\":\"transaction\",\
-             \"assign\":false,\n  \"order\":[{{\"item\":\"esim_1GB_7D_PT_V2\",\"quantity\":10}}]}}'",
+             \"assign\":false,\n  \"order\":[{{\"item\":\"esim_1GB_7D_PT_V2\",\
+             \"quantity\":10}}]}}'",
             desk.public_url
         );
         let step = form::link_button(Kind::Main, words::EMPTY_STEP, catalogue::HOME);

@@ -13,7 +13,6 @@ use super::super::fields::Fields;
 use super::super::{Trouble, Visit, inventory};
 use super::{country, data, lasts, title};
 use crate::kit::form::{self, Choice, Field, Kind};
-use crate::kit::table::{Head, Row, Table};
 use crate::kit::{Area, facts, figures, section, strip, tiles};
 use crate::words::catalogue as words;
 
@@ -122,15 +121,15 @@ fn places(catalogue: &Catalogue, bundle: &Bundle) -> Markup {
         isos.iter().map(|iso| (country(catalogue, iso), catalogue.networks_of(iso))).collect();
     known.sort_by_key(|(name, _)| *name);
     let names: Vec<_> = known.iter().map(|(name, _)| *name).collect();
-    let row =
-        |(name, networks): &(&str, &[Network])| Row::plain([html! { (name) }, brands(networks)]);
-    let rows: Vec<_> = known.iter().map(row).collect();
-    let heads = words::NETWORK_HEADS.map(Head::text);
+    let by_country = known.iter().map(|(name, networks)| (*name, brands(networks)));
+    let by_country: Vec<_> = by_country.collect();
     html! {
         p { (names.join(", ")) }
         details.data {
             summary { (words::NETWORKS) }
-            (Table::new(words::NETWORKS, &heads, &rows))
+            div.region role="region" aria-label=(words::NETWORKS) tabindex="0" {
+                (facts(&by_country))
+            }
         }
     }
 }
