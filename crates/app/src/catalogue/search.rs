@@ -127,11 +127,17 @@ fn is_called(bundle: &Bundle, text: &str) -> bool {
 
 /// Whether a word in a text begins so; what is no plain word may stand anywhere.
 fn begins(text: &str, word: &str) -> bool {
-    let text = folded(text);
     if !word.chars().all(char::is_alphanumeric) {
-        return text.contains(word);
+        return folded(text).contains(word);
     }
-    text.split(|c: char| !c.is_alphanumeric()).any(|part| part.starts_with(word))
+    if !text.is_ascii() {
+        let parts = folded(text);
+        return parts.split(|c: char| !c.is_alphanumeric()).any(|part| part.starts_with(word));
+    }
+    // Nearly all of them: thousands are looked at while somebody types.
+    let parts = text.split(|c: char| !c.is_ascii_alphanumeric());
+    let beginning = |part: &str| part.get(..word.len()).map(|part| part.eq_ignore_ascii_case(word));
+    parts.map(beginning).any(|begins| begins == Some(true))
 }
 
 /// Small letters without the marks that few keyboards have.
@@ -172,4 +178,78 @@ fn amount(text: &str) -> Option<Word<'static>> {
 fn size(bundle: &Bundle) -> (bool, i64, bool, i64) {
     let is_monthly = bundle.duration_unit == DurationUnit::Month;
     (bundle.data.is_unlimited(), bundle.data.megabytes(), is_monthly, bundle.days())
+}
+
+#[cfg(test)]
+mod tests {
+    use domain::catalogue::{Market, Placed};
+    use domain::{Currency, demo, world};
+    use store::catalogue::Stored;
+
+    use super::*;
+
+    fn values<T>(rows: Vec<Placed<T>>) -> Vec<T> {
+        rows.into_iter().map(|row| row.value).collect()
+    }
+
+    /// What the demo sells, found by these words: how many, and the first.
+    fn found(text: &str) -> (usize, String) {
+        let draft = demo::catalogue();
+        let bundles = values(draft.bundles);
+        let isos: HashSet<_> =
+            bundles.iter().flat_map(|b| b.countries.iter().chain(&b.roaming)).cloned().collect();
+        let mut countries = values(draft.countries);
+        countries.extend(isos.iter().filter_map(|iso| world::country(iso)));
+        let stored = Stored {
+            countries,
+            networks: values(draft.networks),
+            groups: values(draft.groups),
+            bundles,
+            prices: values(draft.prices),
+            rates: Vec::new(),
+        };
+        let catalogue = Catalogue::new(1, stored);
+        let currency = Currency::parse("USD").expect("a currency");
+        let market = Market { currency, ..Market::none() };
+        let found = catalogue.search(catalogue.offers(&market), text, &Filter::default());
+        let first = found.first().map(|offer| offer.bundle.name.to_string());
+        (found.len(), first.unwrap_or_default())
+    }
+
+    #[test]
+    fn people_find_what_they_type() {
+        for (text, first) in [
+            ("fran", "esim_1GB_7D_FR_V2"),
+            ("FR", "esim_1GB_7D_FR_V2"),
+            ("france", "esim_1GB_7D_FR_V2"),
+            ("uk", "esim_1GB_7D_GB_V2"),
+            ("cote", "esim_1GB_7D_CI_V2"),
+            ("japan 5gb", "esim_5GB_30D_JP_V2"),
+            ("5 GB japan", "esim_5GB_30D_JP_V2"),
+            ("jp 30 days", "esim_3GB_30D_JP_V2"),
+            ("esim_5GB_30D_JP_V2", "esim_5GB_30D_JP_V2"),
+            ("nowhere", ""),
+        ] {
+            assert_eq!(found(text).1, first, "{text}");
+        }
+        assert_eq!(found("fran").0, found("FR").0);
+        assert!(found("").0 > 1_000);
+    }
+
+    #[test]
+    fn a_region_comes_before_its_countries_and_a_country_before_its_region() {
+        assert!(found("europe").1.contains("_REU"), "{}", found("europe").1);
+        assert!(found("asia").0 > found("japan").0);
+    }
+
+    #[test]
+    fn five_is_not_fifteen() {
+        let (five, _) = found("france 5gb");
+        let (all, _) = found("france");
+        assert!(0 < five && five < all);
+        assert!(matches!(amount("0.5gb"), Some(Word::Megabytes(500))));
+        assert!(matches!(amount("12d"), Some(Word::Days(12))));
+        assert!(amount("gb").is_none() && amount("5g").is_none() && amount("..5gb").is_none());
+        assert!(amount("99999999999999999999gb").is_none());
+    }
 }

@@ -206,3 +206,25 @@ fn listed(tx: &mut Tx<'_>, found: Vec<(i64, Order)>) -> Result<Vec<Listed>, Stor
     };
     Ok(found.into_iter().map(one).collect())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pages_lie_side_by_side_and_no_look_is_endless() {
+        let reach = limits::ORDERS_LOOKED_AT;
+        assert_eq!(window(&Place::Newest, 30), Leaf::NewestOf(1, 30));
+        assert_eq!(window(&Place::Before(31), 100), Leaf::NewestOf(1, 30));
+        assert_eq!(window(&Place::Before(i64::MIN), 100), Leaf::NewestOf(1, i64::MIN));
+        assert_eq!(window(&Place::After(30), 100), Leaf::OldestOf(31, 31 + reach));
+        let count = 3 * reach;
+        let Leaf::NewestOf(from, to) = window(&Place::Newest, count) else { panic!("newest") };
+        assert_eq!((to, to - from + 1), (count, reach));
+        // Nothing found there: on to where the look ended.
+        let leaf = Leaf::NewestOf(from, to);
+        assert_eq!(edges(leaf, (&[], 50), count), (None, Some(Place::Before(from))));
+        let leaf = Leaf::OldestOf(31, 31 + reach);
+        assert_eq!(edges(leaf, (&[], 50), 40), (None, Some(Place::Before(31))));
+    }
+}

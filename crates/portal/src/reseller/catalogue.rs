@@ -30,6 +30,7 @@ pub(super) fn routes(routes: Routes) -> Routes {
     routes
         .get(HOME, Right::See, list)
         .get("/portal/catalogue/{name}", Right::See, bundle::show)
+        .get("/portal/catalogue/buy/check", Right::Pay, buy::begin_again)
         .post("/portal/catalogue/buy/check", Right::Pay, buy::check)
         .post("/portal/catalogue/buy", Right::Pay, buy::buy)
 }
@@ -217,8 +218,10 @@ fn works_in(catalogue: &Catalogue, bundle: &Bundle) -> Markup {
     let names: Vec<_> = isos.iter().take(NAMED).map(|iso| country(catalogue, iso)).collect();
     let rest = isos.len().saturating_sub(NAMED);
     html! {
-        (names.join(", "))
-        @if rest > 0 { " " small { (words::more(rest)) } }
+        span {
+            (names.join(", "))
+            @if rest > 0 { " " small { (words::more(rest)) } }
+        }
     }
 }
 

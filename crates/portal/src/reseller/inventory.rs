@@ -47,7 +47,8 @@ async fn list(State(desk): State<Desk>, visit: Visit) -> Result<Response, Troubl
     if held.lots.is_empty() {
         let curl = format!(
             "curl -H \"X-API-Key: $TERN_KEY\" {}/v2.5/orders \\\n  -d '{{\"type\":\"transaction\",\
-             \"assign\":false,\n  \"order\":[{{\"item\":\"esim_1GB_7D_PT_V2\",\"quantity\":10}}]}}'",
+             \"assign\":false,\n  \"order\":[{{\"item\":\"esim_1GB_7D_PT_V2\",\
+             \"quantity\":10}}]}}'",
             desk.public_url
         );
         let step = form::link_button(Kind::Main, words::EMPTY_STEP, catalogue::HOME);
@@ -67,14 +68,23 @@ impl Shelf<'_> {
     fn list(&self, lots: &[Lot], page: Page) -> Markup {
         let shown = page.of(lots);
         if shown.is_empty() {
-            return table::nothing_found("", HOME);
+            return table::nothing_found(words::NOTHING_FOUND, HOME);
         }
-        let rows = shown.iter().map(|lot| {
-            let mut cells = vec![self.name(lot.bundle.as_str())];
+        let mut last = None;
+        let mut row = |lot: &Lot| {
+            let name = lot.bundle.as_str();
+            // Lots of one bundle read as one group: it is named once.
+            let is_again = last.replace(lot.bundle.clone()).is_some_and(|last| last == lot.bundle);
+            let first = if is_again {
+                html! { small { (name) } }
+            } else {
+                self.name(name)
+            };
+            let mut cells = vec![first];
             cells.extend(self.facts(lot));
-            Row::link(href(lot.bundle.as_str()), cells)
-        });
-        let rows: Vec<_> = rows.collect();
+            Row::link(href(name), cells)
+        };
+        let rows: Vec<_> = shown.iter().map(&mut row).collect();
         let heads = self.heads(words::HEADS);
         let all = i64::try_from(lots.len()).unwrap_or(i64::MAX);
         let last = page.offset() + i64::try_from(shown.len()).unwrap_or(0);
@@ -117,7 +127,7 @@ impl Shelf<'_> {
     /// Everything about a lot but what it is.
     fn facts(&self, lot: &Lot) -> Vec<Markup> {
         let mut cells = vec![html! {
-            (figures::count(lot.remaining)) " " small { (words::of(lot.total)) }
+            span { (figures::count(lot.remaining)) " " small { (words::of(lot.total)) } }
         }];
         if self.sees_prices() {
             cells.push(if lot.cost_nothing() {
@@ -135,8 +145,10 @@ impl Shelf<'_> {
     fn expiry(&self, lot: &Lot) -> Markup {
         let is_soon = lot.expires_at < self.clock.plus_days(limits::LOT_SOON_DAYS);
         html! {
-            (figures::time(lot.expires_at, self.clock))
-            @if is_soon { " " (figures::badge(Mood::Warn, words::SOON)) }
+            span {
+                (figures::time(lot.expires_at, self.clock))
+                @if is_soon { " " (figures::badge(Mood::Warn, words::SOON)) }
+            }
         }
     }
 

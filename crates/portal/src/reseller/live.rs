@@ -52,7 +52,8 @@ async fn next(mut following: Following) -> Option<(Result<String, std::io::Error
         let before = following.seen;
         following.seen = pulse.or(before);
         if before.is_none() {
-            return Some((Ok("retry: 2000\n\n".to_owned()), following));
+            // What changed between the page and this first look is seen by looking once.
+            return Some((Ok("retry: 2000\nevent: change\ndata: -\n\n".to_owned()), following));
         }
         if following.seen != before {
             return Some((Ok("event: change\ndata: -\n\n".to_owned()), following));

@@ -137,8 +137,10 @@ fn what(shelf: &Catalogue, listed: &Listed) -> Markup {
     let bundle = listed.bundle.as_deref().unwrap_or_default();
     let more = if gist.kind == ItemKind::Bundle { gist.items - 1 } else { 0 };
     html! {
-        (words::about(gist.kind, bundle_title(shelf, bundle)))
-        @if more > 0 { " " small { (words::more(more)) } }
+        span {
+            (words::about(gist.kind, bundle_title(shelf, bundle)))
+            @if more > 0 { " " small { (words::more(more)) } }
+        }
     }
 }
 

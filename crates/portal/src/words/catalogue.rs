@@ -11,8 +11,8 @@ pub(crate) const SEARCH_HINT: &str = "country, region, size or name";
 pub(crate) const HEADS: [&str; 5] = ["Bundle", "Data", "Lasts", "Works in", "Price"];
 pub(crate) const NOTHING_FOUND: &str = "No bundle has all of that.";
 pub(crate) const EMPTY: &str = "Nothing is for sale to you yet";
-pub(crate) const EMPTY_WHY: &str = "Here stands every bundle you can buy, with its price. Your wholesaler decides which these are; \
-     ask them to open some to you.";
+pub(crate) const EMPTY_WHY: &str = "Here stands every bundle you can buy, with its price. Your \
+    wholesaler decides which these are; ask them to open some to you.";
 pub(crate) const EMPTY_STEP: &str = "To your account";
 
 /// Ranges of data in megabytes, with their word in the address.
@@ -44,8 +44,7 @@ pub(crate) const GROUPS: &str = "Group";
 pub(crate) const FULL_SPEED: &str = "Full speed";
 pub(crate) const WHERE: &str = "Where it works";
 pub(crate) const NETWORKS: &str = "Networks by country";
-pub(crate) const NETWORK_HEADS: [&str; 3] = ["Country", "Networks", "Speeds"];
-pub(crate) const IN_INVENTORY: &str = "See your inventory of it";
+pub(crate) const HELD: &str = "In your inventory";
 
 pub(crate) const BUY: &str = "Buy";
 pub(crate) const QUANTITY: &str = "How many";
@@ -62,7 +61,7 @@ pub(crate) const REVIEW: &str = "Review the order";
 pub(crate) const REVIEW_SAYS: &str = "Nothing is paid yet.";
 pub(crate) const NOT_A_QUANTITY: &str = "Choose between 1 and 1,000. Nothing was bought.";
 pub(crate) const NOT_AN_ICCID: &str =
-    "An ICCID has 18 to 22 digits. Nothing was bought. Copy it from the eSIM's page.";
+    "An ICCID has 18 to 20 digits. Nothing was bought. Copy it from the eSIM's page.";
 pub(crate) const NO_TARGET: &str = "Choose where the bundles go. Nothing was bought.";
 
 pub(crate) const CHECK_TITLE: &str = "Review the order";
@@ -102,16 +101,8 @@ pub(crate) fn countries(number: usize) -> String {
     }
 }
 
-/// When a bundle starts, in short.
+/// When a bundle starts.
 pub(crate) fn starts(start: Start) -> &'static str {
-    match start {
-        Start::Auto => "By itself",
-        Start::FirstUse => "At first use",
-    }
-}
-
-/// The same in full.
-pub(crate) fn starts_in_full(start: Start) -> &'static str {
     match start {
         Start::Auto => "By itself, as soon as no other bundle is active on the eSIM.",
         Start::FirstUse => "When the traveller first uses data where it works.",

@@ -4,29 +4,28 @@ use crate::print;
 
 pub(crate) const TITLE: &str = "Inventory";
 pub(crate) const LIST: &str = "Lots by bundle";
-pub(crate) const HEADS: [&str; 5] =
-    ["Bundle", "Left", "Bought", "Expires", "Can be given back until"];
+pub(crate) const HEADS: [&str; 5] = ["Bundle", "Left", "Bought", "Expires", "Refundable until"];
 pub(crate) const PAID: &str = "Paid each";
+pub(crate) const NOTHING_FOUND: &str = "There are not so many lots.";
 pub(crate) const EMPTY: &str = "The inventory is empty";
-pub(crate) const EMPTY_WHY: &str = "Bundles that you buy ahead wait here, for a year, until you put \
-    them on an eSIM. Buy some, choose the inventory, and put them on eSIMs when travellers come.";
+pub(crate) const EMPTY_WHY: &str = "Bundles that you buy ahead wait here, for a year, until you \
+    put them on an eSIM. Buy some into the inventory; put them on eSIMs when travellers come.";
 pub(crate) const EMPTY_STEP: &str = "Choose a bundle";
 pub(crate) const BUY_MORE: &str = "Buy more";
 
 pub(crate) const NONE_LEFT: &str = "None left of it";
-pub(crate) const NONE_LEFT_WHY: &str = "There is no unit of this bundle in your inventory. Those you bought are on eSIMs, were given \
-     back, or have expired.";
+pub(crate) const NONE_LEFT_WHY: &str = "No unit of this bundle is in your inventory. Those you \
+    bought are on eSIMs, were given back, or have expired.";
 
 pub(crate) const LEFT: &str = "Left";
 pub(crate) const WORTH: &str = "Paid for what is left";
 pub(crate) const NEXT_EXPIRY: &str = "First to expire";
 pub(crate) const LOTS: &str = "Lots";
-pub(crate) const LOT_HEADS: [&str; 5] =
-    ["Lot", "Left", "Bought", "Expires", "Can be given back until"];
-pub(crate) const GIVE_BACK_HEAD: &str = "Give back";
+pub(crate) const LOT_HEADS: [&str; 5] = ["Lot", "Left", "Bought", "Expires", "Refundable until"];
+pub(crate) const GIVE_BACK_HEAD: &str = "Refund";
 pub(crate) const NOTHING_PAID: &str = "Given to you";
 pub(crate) const OVER: &str = "Over";
-pub(crate) const SOON: &str = "Expires soon";
+pub(crate) const SOON: &str = "Soon";
 
 pub(crate) const APPLY: &str = "Put on an eSIM";
 pub(crate) const APPLY_SAYS: &str =
@@ -39,11 +38,16 @@ pub(crate) const ICCID: &str = "ICCID";
 pub(crate) const ICCID_HINT: &str = "Only for an eSIM you have.";
 pub(crate) const APPLY_BUTTON: &str = "Put on";
 pub(crate) const NOT_AN_ICCID: &str =
-    "An ICCID has 18 to 22 digits. Nothing was changed. Copy it from the eSIM's page.";
+    "An ICCID has 18 to 20 digits. Nothing was changed. Copy it from the eSIM's page.";
 pub(crate) const NO_TARGET: &str = "Choose a new eSIM or one you have. Nothing was changed.";
 
 pub(crate) const REFUND: &str = "Give back";
 pub(crate) const REFUND_BUTTON: &str = "Give back";
+
+/// `Lot 12`.
+pub(crate) fn lot(id: i64) -> String {
+    format!("Lot {id}")
+}
 
 /// `7 of 10`.
 pub(crate) fn of(total: i64) -> String {

@@ -1,5 +1,6 @@
 //! Orders: the list, one of them, and its codes to take along.
 
+use domain::esim::ProfileStatus;
 use domain::order::{ItemKind, Status, Target};
 
 use crate::kit::Mood;
@@ -102,6 +103,18 @@ pub(crate) fn target(target: Target) -> &'static str {
         Target::Nowhere => "Nowhere: it is about money",
         Target::Inventory => "Inventory",
         Target::Esims => "eSIMs",
+    }
+}
+
+/// How an eSIM stands.
+pub(crate) fn esim(status: ProfileStatus, is_suspended: bool) -> &'static str {
+    match (status, is_suspended) {
+        (ProfileStatus::Deactivated, _) => "Deactivated",
+        (_, true) => "Suspended",
+        (ProfileStatus::Released, false) => "Not installed",
+        (ProfileStatus::Downloaded, false) => "Downloaded",
+        (ProfileStatus::Installed, false) => "Installed",
+        (ProfileStatus::Unavailable, false) => "Unavailable",
     }
 }
 

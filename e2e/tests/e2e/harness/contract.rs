@@ -46,7 +46,8 @@ pub(crate) fn check(method: &str, target: &str, answer: &Answer) -> Result<Optio
         return Err("an empty X-Request-Id".into());
     }
     // What is not found among the pages is told to a person, on a page.
-    let for_people = ["/docs/", "/receipts", "/portal", "/share"].iter().any(|p| path.starts_with(p));
+    let for_people =
+        ["/docs/", "/receipts", "/portal", "/share"].iter().any(|p| path.starts_with(p));
     if answer.status >= 400 && !for_people {
         check_error(answer, is_head, method == "POST" && path == CATALOGUE)?;
     }

@@ -22,6 +22,7 @@ pub struct Field<'a> {
     hint: &'a str,
     error: Option<&'a str>,
     required: bool,
+    depends: bool,
     focus: bool,
     complete: Option<&'a str>,
     bounds: (Option<i64>, Option<i64>),
@@ -109,6 +110,7 @@ impl<'a> Field<'a> {
             hint: "",
             error: None,
             required: false,
+            depends: false,
             focus: false,
             complete: None,
             bounds: (None, None),
@@ -134,6 +136,11 @@ impl<'a> Field<'a> {
     /// It must be filled in.
     pub fn required(self) -> Self {
         Self { required: true, ..self }
+    }
+
+    /// Another field decides whether it must be: it says neither.
+    pub fn depends(self) -> Self {
+        Self { depends: true, ..self }
     }
 
     /// The first field of a page that is nothing but a form.
@@ -265,7 +272,7 @@ impl Render for Field<'_> {
                 div.field {
                     label for=(self.id()) {
                         (self.label)
-                        @if !self.required { " " small { "optional" } }
+                        @if !self.required && !self.depends { " " small { "optional" } }
                     }
                     (self.control())
                     (self.words())

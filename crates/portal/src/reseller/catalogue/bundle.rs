@@ -4,7 +4,7 @@ use app::catalogue::{Catalogue, Offer};
 use axum::extract::{Path, State};
 use axum::http::StatusCode;
 use axum::response::Response;
-use domain::catalogue::{Bundle, Data};
+use domain::catalogue::{Bundle, Data, Network};
 use domain::{Right, limits};
 use maud::{Markup, html};
 
@@ -13,7 +13,7 @@ use super::super::fields::Fields;
 use super::super::{Trouble, Visit, inventory};
 use super::{country, data, lasts, title};
 use crate::kit::form::{self, Choice, Field, Kind};
-use crate::kit::{Area, facts, figures, section, strip};
+use crate::kit::{Area, facts, figures, section, strip, tiles};
 use crate::words::catalogue as words;
 
 /// What somebody has filled in.
@@ -41,41 +41,57 @@ pub(super) async fn show(
     let catalogue = desk.app.catalogue().await?;
     let offer = catalogue.offer(visit.member.caller().market(), &name);
     let offer = offer.ok_or(Trouble::Missing)?;
-    Ok(page(&visit, (&catalogue, &offer), (&Entered::of(&visit.query), None)))
+    page((&desk, &visit), (&catalogue, &offer), (&Entered::of(&visit.query), None)).await
 }
 
 /// The page, with what was entered and why it was refused.
-pub(super) fn page(
-    visit: &Visit,
-    (catalogue, offer): (&Catalogue, &Offer),
-    (entered, refused): (&Entered, Option<&str>),
-) -> Response {
+pub(super) async fn page(
+    (desk, visit): (&Desk, &Visit),
+    (catalogue, offer): (&Catalogue, &Offer<'_>),
+    (entered, refused): (&Entered<'_>, Option<&str>),
+) -> Result<Response, Trouble> {
     let bundle = offer.bundle;
-    let isos = super::countries(bundle);
-    let content = html! {
-        (strip(&[
-            (words::PRICE, figures::money(offer.price)),
-            (words::DATA_OF, data(bundle)),
-            (words::LASTS, lasts(bundle)),
-            (words::STARTS, html! { (words::starts(bundle.start)) }),
-            (words::WORKS_IN, match isos {
-                [one] => html! { (country(catalogue, one)) },
-                several => html! { (words::countries(several.len())) },
-            }),
-        ]))
-        @if visit.may(Right::Pay) {
-            (section(words::BUY, None, buy_form(visit, bundle, (entered, refused))))
-        }
+    let held = desk.app.held(visit.member.caller(), Some(bundle.name.clone())).await?;
+    let held: i64 = held.lots.iter().map(|lot| lot.remaining).sum();
+    let told = html! {
         (section(words::ABOUT, None, about(bundle)))
         (section(words::WHERE, None, places(catalogue, bundle)))
     };
-    let action =
-        form::link_button(Kind::Plain, words::IN_INVENTORY, &inventory::href(bundle.name.as_str()));
-    let mut response = visit.page((Area::Catalogue, title(bundle)), Some(action), content);
+    let content = html! {
+        (summary(catalogue, offer, held))
+        @if visit.may(Right::Pay) {
+            (tiles(&[
+                section(words::BUY, None, buy_form(visit, bundle, (entered, refused))),
+                told,
+            ]))
+        } @else { (told) }
+    };
+    let mut response = visit.page((Area::Catalogue, title(bundle)), None, content);
     if refused.is_some() {
         *response.status_mut() = StatusCode::UNPROCESSABLE_ENTITY;
     }
-    response
+    Ok(response)
+}
+
+fn summary(catalogue: &Catalogue, offer: &Offer<'_>, held: i64) -> Markup {
+    let bundle = offer.bundle;
+    let mut known = vec![
+        (words::PRICE, figures::money(offer.price)),
+        (words::DATA_OF, data(bundle)),
+        (words::LASTS, lasts(bundle)),
+        (
+            words::WORKS_IN,
+            match super::countries(bundle) {
+                [one] => html! { (country(catalogue, one)) },
+                several => html! { (words::countries(several.len())) },
+            },
+        ),
+    ];
+    if held > 0 {
+        let href = inventory::href(bundle.name.as_str());
+        known.push((words::HELD, html! { a href=(href) { (figures::count(held)) } }));
+    }
+    strip(&known)
 }
 
 fn about(bundle: &Bundle) -> Markup {
@@ -85,7 +101,7 @@ fn about(bundle: &Bundle) -> Markup {
     };
     let mut known = vec![
         (words::NAME, figures::copyable(bundle.name.as_str(), words::NAME)),
-        (words::STARTS, html! { (words::starts_in_full(bundle.start)) }),
+        (words::STARTS, html! { (words::starts(bundle.start)) }),
         (words::SPEEDS, html! { (speeds) }),
     ];
     if let Data::Unlimited { daily_mb, throttle_kbps } = bundle.data {
@@ -101,28 +117,33 @@ fn about(bundle: &Bundle) -> Markup {
 
 fn places(catalogue: &Catalogue, bundle: &Bundle) -> Markup {
     let isos = super::countries(bundle);
-    let names: Vec<_> = isos.iter().map(|iso| country(catalogue, iso)).collect();
-    let [place, networks, speeds] = words::NETWORK_HEADS;
+    let mut known: Vec<_> =
+        isos.iter().map(|iso| (country(catalogue, iso), catalogue.networks_of(iso))).collect();
+    known.sort_by_key(|(name, _)| *name);
+    let names: Vec<_> = known.iter().map(|(name, _)| *name).collect();
+    let by_country = known.iter().map(|(name, networks)| (*name, brands(networks)));
+    let by_country: Vec<_> = by_country.collect();
     html! {
         p { (names.join(", ")) }
         details.data {
             summary { (words::NETWORKS) }
             div.region role="region" aria-label=(words::NETWORKS) tabindex="0" {
-                table.data {
-                    thead { tr { @for head in [place, networks, speeds] { th scope="col" { (head) } } } }
-                    tbody {
-                        @for iso in isos {
-                            @for (n, network) in catalogue.networks_of(iso).iter().enumerate() {
-                                tr {
-                                    th scope="row" { @if n == 0 { (country(catalogue, iso)) } }
-                                    td { (network.brand) }
-                                    td { (network.speeds.join(", ")) }
-                                }
-                            }
-                        }
-                    }
-                }
+                (facts(&by_country))
             }
+        }
+    }
+}
+
+fn brands(networks: &[Network]) -> Markup {
+    let mut networks: Vec<_> = networks.iter().collect();
+    networks.sort_by_key(|network| &network.brand);
+    html! {
+        span {
+            @for (n, network) in networks.iter().enumerate() {
+                @if n > 0 { ", " }
+                (network.brand) " " small { (network.speeds.join("/")) }
+            }
+            @if networks.is_empty() { (figures::none()) }
         }
     }
 }
@@ -139,10 +160,12 @@ fn buy_form(
         (Field::number("quantity", words::QUANTITY).value(entered.quantity)
             .bounds(Some(1), Some(limits::ITEM_QUANTITY_MAX)).hint(words::QUANTITY_HINT).required())
         (Field::radio("target", words::TARGET, &choices).value(entered.target).required())
-        (Field::text("iccid", words::ICCID).value(entered.iccid).hint(words::ICCID_HINT)
-            .complete("off"))
-        (form::buttons(&[form::button(Kind::Main, words::REVIEW)]))
+        div.onto {
+            (Field::text("iccid", words::ICCID).value(entered.iccid).depends()
+                .hint(words::ICCID_HINT).complete("off"))
+        }
         p.hint { (words::REVIEW_SAYS) }
+        (form::buttons(&[form::button(Kind::Main, words::REVIEW)]))
     };
     form::form("/portal/catalogue/buy/check", &visit.csrf, None, fields)
 }

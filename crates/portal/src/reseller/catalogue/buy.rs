@@ -9,6 +9,7 @@ use maud::{Markup, html};
 
 use super::super::desk::Desk;
 use super::super::fields::address;
+use super::super::visit::moved;
 use super::super::{Form, Trouble, Visit, follow, refused};
 use super::bundle::{self, Entered};
 use super::{href, named};
@@ -27,21 +28,30 @@ pub(super) async fn check(
     let caller = visit.member.caller();
     let offer = catalogue.offer(caller.market(), form.text("bundle")).ok_or(Trouble::Missing)?;
     let entered = Entered::of(&form);
-    let again = |why: &str| Ok(bundle::page(&visit, (&catalogue, &offer), (&entered, Some(why))));
-    let command = match command(&visit, &form, Intent::Validate) {
-        Ok(command) => command,
-        Err(why) => return again(why),
-    };
-    let is_named = command.lines.iter().any(|line| !line.iccids.is_empty());
-    match desk.app.validate(caller, command).await {
-        Ok(Outcome::Validated(validated)) => {
-            let what = named(offer.bundle);
-            Ok(summary(&visit, &form, (&validated, is_named), &what))
+    let refused = match command(&visit, &form, Intent::Validate) {
+        Err(why) => why.to_owned(),
+        Ok(command) => {
+            let is_named = command.lines.iter().any(|line| !line.iccids.is_empty());
+            match desk.app.validate(caller, command).await {
+                Ok(Outcome::Validated(validated)) => {
+                    let what = named(offer.bundle);
+                    return Ok(summary(&visit, &form, (&validated, is_named), &what));
+                }
+                Ok(Outcome::Refused(refusal)) => answers::order_refused(&refusal),
+                Ok(Outcome::Placed(_)) => {
+                    return Err(Trouble::Broken("a check has placed an order".to_owned()));
+                }
+                Err(error) => why(error)?,
+            }
         }
-        Ok(Outcome::Refused(refusal)) => again(&answers::order_refused(&refusal)),
-        Ok(Outcome::Placed(_)) => Err(Trouble::Broken("a check has placed an order".to_owned())),
-        Err(error) => again(&why(error)?),
-    }
+    };
+    let entered = (&entered, Some(refused.as_str()));
+    bundle::page((&desk, &visit), (&catalogue, &offer), entered).await
+}
+
+/// A summary cannot be asked for again by its address alone.
+pub(super) async fn begin_again() -> Response {
+    moved(super::HOME, None)
 }
 
 fn summary(

@@ -67,7 +67,7 @@ impl Shelf<'_> {
     fn lots(&self, lots: &[Lot]) -> Markup {
         let gives_back = self.visit.may(Right::Pay);
         let row = |lot: &Lot| {
-            let mut cells = vec![html! { code { (lot.id) } }];
+            let mut cells = vec![html! { (words::lot(lot.id)) }];
             cells.extend(self.facts(lot));
             if gives_back {
                 let can = self.can_be_given_back(lot);
@@ -117,8 +117,10 @@ fn apply_form(visit: &Visit, bundle: &str, lots: &[Lot]) -> Markup {
             .value(visit.query.maybe("quantity").unwrap_or("1"))
             .bounds(Some(1), Some(left.min(limits::APPLY_BUNDLES_MAX))).required())
         (Field::radio("target", words::TARGET, &choices).value(target).required())
-        (Field::text("iccid", words::ICCID).value(visit.query.text("iccid"))
-            .hint(words::ICCID_HINT).complete("off"))
+        div.onto {
+            (Field::text("iccid", words::ICCID).value(visit.query.text("iccid")).depends()
+                .hint(words::ICCID_HINT).complete("off"))
+        }
         p.hint { (words::APPLY_SAYS) }
         (form::buttons(&[form::button(Kind::Main, words::APPLY_BUTTON)]))
     };

@@ -6,7 +6,7 @@ use app::orders::{Assigned, Item, Status, Target};
 use axum::extract::{Path, State};
 use axum::response::Response;
 use domain::esim::Esim;
-use domain::{Money, Right};
+use domain::{Money, Right, limits};
 use maud::{Markup, html};
 
 use super::super::desk::Desk;
@@ -26,7 +26,7 @@ pub(super) async fn show(
     visit: Visit,
     Path(reference): Path<String>,
 ) -> Result<Response, Trouble> {
-    let from = visit.query.number("from").unwrap_or(0).max(0);
+    let from = visit.query.number("from").unwrap_or(0).clamp(0, limits::ORDER_BUNDLES_MAX);
     let page = desk.app.order_page(visit.member.caller(), &reference, (from, ESIMS)).await?;
     let page = page.ok_or(Trouble::Missing)?;
     let shelf = desk.app.catalogue().await?;
@@ -69,7 +69,7 @@ fn summary(page: &Page) -> Markup {
         known.push((words::QUANTITY, figures::count(bundles)));
     }
     known.push((words::PLACED, figures::time(order.created_at, page.clock)));
-    if let Some(at) = order.finished_at {
+    if let Some(at) = order.finished_at.filter(|at| *at != order.created_at) {
         known.push((words::FINISHED, figures::time(at, page.clock)));
     }
     strip(&known)
@@ -127,8 +127,7 @@ fn state(esim: Option<&Esim>) -> Markup {
         (false, None) if esim.first_installed_at.is_some() => Mood::Good,
         (false, None) => Mood::Quiet,
     };
-    let word = if esim.suspended_by.is_some() { esim.state() } else { esim.status.name() };
-    figures::badge(mood, word)
+    figures::badge(mood, words::esim(esim.status, esim.suspended_by.is_some()))
 }
 
 fn items(visit: &Visit, shelf: &Catalogue, page: &Page) -> Markup {

@@ -9,6 +9,7 @@ use axum::body::Body;
 use axum::extract::{Path, State};
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
+use domain::limits;
 use futures_util::stream;
 use maud::html;
 
@@ -81,7 +82,8 @@ pub(super) async fn print(
         "12" => (PerSheet::Twelve, 12),
         _ => (PerSheet::Six, 6),
     };
-    let (from, most) = (visit.query.number("from").unwrap_or(0).max(0), number * SHEETS);
+    let from = visit.query.number("from").unwrap_or(0).clamp(0, limits::ORDER_BUNDLES_MAX);
+    let most = number * SHEETS;
     let found = desk.app.order_page(visit.member.caller(), &reference, (from, most)).await?;
     let page = found.ok_or(Trouble::Missing)?;
     if page.order.status == Status::Processing {
