@@ -55,8 +55,10 @@ fn left(esim: &SharedEsim) -> Markup {
                 p { (words::ask(who)) }
             }
         }
-        @for one in open {
-            p.quiet { (words::THEN) " " (one.stored.description) }
+        @if !open.is_empty() {
+            div.quiet {
+                @for one in open { p { (words::THEN) " " (one.stored.description) } }
+            }
         }
     }
 }
@@ -100,7 +102,7 @@ fn time(one: &OnEsim, clock: domain::Timestamp) -> Markup {
         return html! {
             p.says {
                 span.hero { span.figure { (number) small { "\u{a0}" (unit) } } }
-                span { (words::ENDS) " " (figures::exact(ends)) }
+                span { (words::ENDS) " " (figures::date(ends)) }
             }
         };
     }

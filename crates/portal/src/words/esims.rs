@@ -87,7 +87,6 @@ pub(crate) fn title(iccid: &str) -> String {
 }
 
 pub(crate) const PROFILE: &str = "Profile";
-pub(crate) const SINCE: &str = "since";
 pub(crate) const ACTIVE: &str = "Active bundle";
 pub(crate) const DATA_LEFT: &str = "Data left";
 pub(crate) const LEFT_TODAY: &str = "Left today at full speed";
@@ -99,7 +98,7 @@ pub(crate) const NONE_ACTIVE: &str = "none";
 pub(crate) const BUNDLES: &str = "Bundles";
 pub(crate) const NO_BUNDLES: &str = "Nothing is on it now.";
 pub(crate) const EARLIER_HEADS: [&str; 4] = ["Bundle", "State", "Used", "Ended"];
-pub(crate) const FROM_ORDER: &str = "order";
+pub(crate) const FROM_ORDER: &str = "its order";
 pub(crate) const STARTS: &str = "starts";
 pub(crate) const NEXT: &str = "comes next";
 
@@ -229,7 +228,7 @@ pub(crate) fn delivery(state: domain::callback::State) -> (Mood, &'static str) {
 pub(crate) const SHARES: &str = "Share links";
 pub(crate) const SHARES_SAY: &str = "A page for the traveller: how to install it, data and days \
     left. Whoever has the link sees it, until it ends or you revoke it.";
-pub(crate) const SHARE_HEADS: [&str; 3] = ["Link", "Made", "Ends"];
+pub(crate) const SHARE_HEADS: [&str; 3] = ["Link", "Ends", "Take it away"];
 pub(crate) const SHARE_MAKE: &str = "Make a link";
 pub(crate) const SHARE_DAYS: &str = "Days";
 pub(crate) const SHARE_DAYS_HINT: &str = "1 to 365; then it ends by itself.";
