@@ -126,7 +126,7 @@ fn install(esim: &SharedEsim, token: &str, phone: Phone) -> Markup {
         p.quiet { (words::BEFORE) }
         (way(esim, token, phone))
         @for other in others {
-            details.data {
+            details.more {
                 summary { (title(other)) }
                 (way(esim, token, other))
             }
@@ -138,7 +138,7 @@ fn install(esim: &SharedEsim, token: &str, phone: Phone) -> Markup {
     html! {
         h2 { (words::INSTALLED) }
         (steps(&words::INSTALLED_STEPS))
-        details.data { summary { (words::AGAIN) } (all) }
+        details.more { summary { (words::AGAIN) } (all) }
     }
 }
 
