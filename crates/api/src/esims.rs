@@ -6,7 +6,6 @@ mod codes;
 mod recent;
 mod revoke;
 mod wire;
-mod zip;
 
 use app::esims::change::{Change as Wanted, Error, Outcome};
 use app::esims::{Filter, SortBy, sms};
@@ -24,7 +23,7 @@ pub(crate) use self::codes::{assignments, picture, pictures, table};
 use self::recent::Key;
 pub(crate) use self::recent::Recent;
 pub(crate) use self::revoke::{revoke_answer, revoke_by_id, revoke_by_name};
-use self::wire::{Extras, WireDetail, WireEntry, WireListed, WireLocation};
+use self::wire::{WireDetail, WireEntry, WireListed, WireLocation, links};
 use crate::Api;
 use crate::answers::{Kept, NOT_COMPATIBLE, deactivated, done, not_your_esim, refused, version_of};
 use crate::caller::By;
@@ -110,7 +109,7 @@ pub(crate) async fn show(
     params: Params,
     query: Query,
 ) -> Result<Response, Problem> {
-    let (iccid, extras) = (params.iccid()?, Extras::of(&query));
+    let (iccid, extras) = (params.iccid()?, links(&query));
     // Before anything is read: what is written meanwhile moves it.
     let stamp = api.app.stamp(&caller);
     let key = Key { org: caller.org(), iccid, version: api.version, extras };

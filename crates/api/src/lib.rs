@@ -7,7 +7,6 @@ mod answers;
 mod caller;
 mod catalogue;
 pub mod contract;
-mod csv;
 mod esims;
 mod feed;
 mod front;

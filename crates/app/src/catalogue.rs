@@ -3,6 +3,7 @@
 
 mod import;
 mod query;
+mod search;
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::atomic::{AtomicI64, Ordering};

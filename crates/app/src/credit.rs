@@ -4,7 +4,7 @@ use domain::event::Event;
 use domain::ledger::{Account, Entry, Kind};
 use domain::{Money, OrgId, Timestamp, limits};
 use store::jobs::Job;
-use store::{StoreError, Tx, ledger, organisations};
+use store::{Head, StoreError, Tx, ledger, organisations};
 
 use crate::jobs::{TEST_CREDIT_EXPIRY, Verdict};
 use crate::{Actor, App, Balances};
@@ -142,10 +142,14 @@ pub(crate) struct Purse {
 
 impl Purse {
     pub(crate) fn of(tx: &Tx<'_>, clock: Timestamp) -> Result<Self, StoreError> {
-        let head = tx.head().ok_or_else(no_head)?;
+        Ok(Self::in_head(tx.head().ok_or_else(no_head)?, clock))
+    }
+
+    /// The same where nothing is written.
+    pub(crate) fn in_head(head: &Head, clock: Timestamp) -> Self {
         let is_valid = head.test_credit_expires_at.is_none_or(|end| end > clock);
         let test_credit = if is_valid { head.on(Account::TestCredit) } else { 0 };
-        Ok(Self { balance: head.on(Account::Available), test_credit })
+        Self { balance: head.on(Account::Available), test_credit }
     }
 
     /// Everything in it.

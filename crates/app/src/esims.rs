@@ -6,6 +6,7 @@ pub mod change;
 pub mod codes;
 pub mod diagnosis;
 pub(crate) mod due;
+pub mod files;
 pub mod found;
 mod loaded;
 pub(crate) mod network;
@@ -13,6 +14,7 @@ pub mod open;
 pub mod phone;
 pub mod revoke;
 pub mod sms;
+mod zip;
 
 use domain::assignment::{Assignment, Queue};
 use domain::esim::{Entry, Esim, InstallCode};

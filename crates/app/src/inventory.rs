@@ -34,6 +34,15 @@ pub enum Refund {
     NotRefundable,
 }
 
+/// Lots that are held at a moment.
+#[derive(Debug, Clone)]
+pub struct Held {
+    /// The lots, by bundle.
+    pub lots: Vec<Lot>,
+    /// The organisation's own time.
+    pub clock: Timestamp,
+}
+
 /// Why there is no outcome.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
@@ -71,16 +80,27 @@ impl App {
         &self,
         caller: &Caller,
     ) -> Result<(Vec<Lot>, Arc<Catalogue>), StoreError> {
+        Ok((self.held(caller, None).await?.lots, self.catalogue().await?))
+    }
+
+    /// What the caller holds, or holds of one bundle, earliest expiry first, and at which time.
+    pub async fn held(
+        &self,
+        caller: &Caller,
+        bundle: Option<BundleName>,
+    ) -> Result<Held, StoreError> {
         let (org, now) = (caller.org(), self.now());
-        let held = self
-            .store()
+        self.store()
             .read(move |tx| {
                 let gone = || StoreError::Corrupt { column: 0, row: org.to_string() };
                 let clock = heads::find(tx, org)?.ok_or_else(gone)?.clock(now);
-                lots::held(tx, org, clock)
+                let lots = match &bundle {
+                    None => lots::held(tx, org, clock)?,
+                    Some(name) => lots::held_of(tx, (org, name), clock, limits::LOTS_SHOWN)?,
+                };
+                Ok(Held { lots, clock })
             })
-            .await?;
-        Ok((held, self.catalogue().await?))
+            .await
     }
 
     /// Gives units of a lot back for money.

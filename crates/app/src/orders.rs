@@ -2,6 +2,7 @@
 //! large ones in `process`.
 
 pub(crate) mod buy;
+pub mod leaf;
 mod plan;
 pub(crate) mod process;
 

@@ -113,8 +113,12 @@ impl Lot {
 
     /// Whether its units can be given back for money at that moment.
     pub fn is_refundable(&self, refund_days: i64, now: Timestamp) -> bool {
-        let end = self.bought_at.plus_days(refund_days);
-        refund_days > 0 && now <= end && now < self.expires_at
+        refund_days > 0 && now <= self.refundable_until(refund_days) && now < self.expires_at
+    }
+
+    /// The last moment at which they could be, where they could at all.
+    pub fn refundable_until(&self, refund_days: i64) -> Timestamp {
+        self.bought_at.plus_days(refund_days)
     }
 
     /// What the next `quantity` units give back. The shares of test credit of all refunds of a lot

@@ -293,6 +293,8 @@ pub const DELIVERIES_PER_WRITE: i64 = 1_000;
 pub const DELIVERIES_COUNTED_MAX: i64 = 10_000;
 /// Deliveries that an organisation's delays are computed from.
 pub const DELAYS_OF: i64 = 1_000;
+/// Events that are looked at for those of one kind.
+pub const EVENTS_LOOKED_AT: i64 = 10_000;
 /// Hours of a series of usage: more than a year.
 pub const USAGE_HOURS_MAX: i64 = 400 * 24;
 /// Days of one.
@@ -311,10 +313,10 @@ pub const SHARE_DAYS: i64 = 30;
 /// Most days for which one may.
 pub const SHARE_DAYS_MAX: i64 = 365;
 /// Failed requests of one organisation that are kept.
-pub const FAILURES_KEPT: i64 = 200;
+pub const FAILURES_KEPT: usize = 200;
 /// Days for which they are.
 pub const FAILURES_DAYS: i64 = 14;
-/// Failed requests that one node holds until they are written; beyond it the oldest go.
+/// Failed requests that one node holds until they are written; beyond it they are lost.
 pub const FAILURES_WAITING_MAX: usize = 10_000;
 /// How often they are written.
 pub const FAILURES_EVERY: Duration = Duration::from_secs(1);
@@ -324,6 +326,12 @@ pub const FAILURE_MESSAGE_CHARS_MAX: usize = 500;
 pub const ERASED_ESIMS_MAX: usize = 100;
 /// Rows of a kind that are erased in one transaction.
 pub const ERASED_ROWS: i64 = 500;
+/// Words of a search that are looked at.
+pub const SEARCH_WORDS_MAX: usize = 8;
+/// Orders that one look for those of a status goes through; the next look goes on from there.
+pub const ORDERS_LOOKED_AT: i64 = 20_000;
+/// Lots of one bundle that are shown, those that expire first.
+pub const LOTS_SHOWN: i64 = 200;
 /// Days of the courses that an overview shows.
 pub const OVERVIEW_DAYS: i64 = 30;
 /// Hours before its end from which a bundle ends soon.

@@ -79,6 +79,8 @@ const OF_ORDERS: &str = "SELECT order_id, item, n, iccid, bundle, esim FROM assi
      WHERE order_id IN ({list}) ORDER BY order_id, n";
 const PAGE_OF_ORDER: &str = "SELECT order_id, item, n, iccid, bundle, esim FROM assignments \
      WHERE order_id = $1 AND n >= $2 ORDER BY n LIMIT $3";
+const FIRST_OF_ORDERS: &str = "SELECT order_id, item, n, iccid, bundle, esim FROM assignments \
+     WHERE order_id IN ({list}) AND n = 0";
 const INSTALL_STATES: &str = "SELECT COUNT(*), \
      COALESCE(SUM(CASE WHEN e.profile_status = 'Deactivated' THEN 1 ELSE 0 END), 0) \
      FROM assignments a JOIN esims e ON e.iccid = a.iccid \
@@ -147,6 +149,16 @@ pub fn of_orders(
 ) -> Result<Vec<(OrderId, Assigned)>, StoreError> {
     let ids: Vec<_> = orders.iter().map(|id| Value::from(*id)).collect();
     let rows = tx.all_in(OF_ORDERS, &[], &ids)?;
+    rows.iter().map(|row| Ok((row.parsed(0, OrderId::parse)?, assigned(row, 1)?))).collect()
+}
+
+/// The first assignment of each of several orders.
+pub fn first_of_orders(
+    tx: &mut Tx<'_>,
+    orders: &[OrderId],
+) -> Result<Vec<(OrderId, Assigned)>, StoreError> {
+    let ids: Vec<_> = orders.iter().map(|id| Value::from(*id)).collect();
+    let rows = tx.all_in(FIRST_OF_ORDERS, &[], &ids)?;
     rows.iter().map(|row| Ok((row.parsed(0, OrderId::parse)?, assigned(row, 1)?))).collect()
 }
 

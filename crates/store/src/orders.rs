@@ -66,10 +66,29 @@ const NEWEST: &str = "SELECT id, org_id, reference, status, status_message, targ
      test_credit, running_balance, source_ip, created_at, finished_at, seq \
      FROM orders \
      WHERE org_id = $1 AND seq > $2 AND seq <= $3 AND seq <> 0 ORDER BY seq DESC";
+const BEFORE: &str = "SELECT id, org_id, reference, status, status_message, target, total, \
+     test_credit, running_balance, source_ip, created_at, finished_at, seq \
+     FROM orders \
+     WHERE org_id = $1 AND seq >= $2 AND seq <= $3 AND seq <> 0 \
+     AND ($4 = '' OR status = $4) ORDER BY seq DESC LIMIT $5";
+const AFTER: &str = "SELECT id, org_id, reference, status, status_message, target, total, \
+     test_credit, running_balance, source_ip, created_at, finished_at, seq \
+     FROM orders \
+     WHERE org_id = $1 AND seq >= $2 AND seq <= $3 AND seq <> 0 \
+     AND ($4 = '' OR status = $4) ORDER BY seq LIMIT $5";
+const CALLED: &str = "SELECT id, org_id, reference, status, status_message, target, total, \
+     test_credit, running_balance, source_ip, created_at, finished_at, seq \
+     FROM orders \
+     WHERE org_id = $1 AND reference >= $2 AND reference < $3 AND seq <> 0 \
+     ORDER BY reference LIMIT $4";
 const ITEMS: &str = "SELECT kind, item, quantity, sub_total, price_per_unit, reassign \
      FROM order_items WHERE order_id = $1 ORDER BY n";
 const ITEMS_OF: &str = "SELECT order_id, kind, item, quantity, sub_total, price_per_unit, reassign \
      FROM order_items WHERE order_id IN ({list}) ORDER BY order_id, n";
+const FIRST_ITEMS: &str = "SELECT f.order_id, f.kind, f.item, \
+     (SELECT COUNT(*) FROM order_items i WHERE i.order_id = f.order_id), \
+     (SELECT SUM(i.quantity) FROM order_items i WHERE i.order_id = f.order_id) \
+     FROM order_items f WHERE f.order_id IN ({list}) AND f.n = 0";
 const FINISH: &str = "UPDATE orders SET status = $2, status_message = $3, finished_at = $4 \
      WHERE id = $1 AND status = 'processing'";
 
@@ -165,6 +184,80 @@ pub fn list(
     let count = select.count(tx)?;
     let rows = select.page(tx, COLUMNS, order_by(sort), page)?;
     Ok((rows.iter().map(order).collect::<Result<_, _>>()?, count))
+}
+
+/// Which orders of an organisation to leaf through, by their numbers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Leaf {
+    /// The newest of these numbers.
+    NewestOf(i64, i64),
+    /// The oldest of these numbers.
+    OldestOf(i64, i64),
+}
+
+/// At most so many orders with their numbers, newest first. No more of them are looked at than the
+/// numbers allow.
+pub fn leaf(
+    tx: &mut Tx<'_>,
+    (org, status): (OrgId, Option<Status>),
+    leaf: Leaf,
+    most: i64,
+) -> Result<Vec<(i64, Order)>, StoreError> {
+    let status = status.map_or("", Status::name);
+    let (sql, (from, to)) = match leaf {
+        Leaf::NewestOf(from, to) => (BEFORE, (from, to)),
+        Leaf::OldestOf(from, to) => (AFTER, (from, to)),
+    };
+    let rows = tx.all(sql, args![org, from, to, status, most])?;
+    let mut found = rows.iter().map(numbered).collect::<Result<Vec<_>, _>>()?;
+    if sql == AFTER {
+        found.reverse();
+    }
+    Ok(found)
+}
+
+/// At most so many orders whose reference begins so.
+pub fn called(
+    tx: &mut Tx<'_>,
+    org: OrgId,
+    beginning: &str,
+    most: i64,
+) -> Result<Vec<(i64, Order)>, StoreError> {
+    // References are hexadecimal digits and hyphens; `~` comes after all of these.
+    let rows = tx.all(CALLED, args![org, beginning, format!("{beginning}~"), most])?;
+    rows.iter().map(numbered).collect()
+}
+
+fn numbered(row: &Row) -> Result<(i64, Order), StoreError> {
+    Ok((row.int(12)?, order(row)?))
+}
+
+/// What an order is about, in short.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Gist {
+    /// The kind of its first item.
+    pub kind: ItemKind,
+    /// That item.
+    pub item: String,
+    /// How many items it has.
+    pub items: i64,
+    /// How many bundles these have.
+    pub quantity: i64,
+}
+
+/// The same of several orders, each with its order.
+pub fn gists(tx: &mut Tx<'_>, orders: &[OrderId]) -> Result<Vec<(OrderId, Gist)>, StoreError> {
+    let ids: Vec<_> = orders.iter().map(|id| Value::from(*id)).collect();
+    let gist = |row: &Row| {
+        let gist = Gist {
+            kind: row.parsed(1, |text| ItemKind::parse(text).ok_or(()))?,
+            item: row.text(2)?.to_owned(),
+            items: row.int(3)?,
+            quantity: row.int(4)?,
+        };
+        Ok((row.parsed(0, OrderId::parse)?, gist))
+    };
+    tx.all_in(FIRST_ITEMS, &[], &ids)?.iter().map(gist).collect()
 }
 
 fn order_by(sort: Option<(SortBy, Direction)>) -> &'static str {

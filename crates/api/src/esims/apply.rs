@@ -140,6 +140,8 @@ fn name(fields: &mut Fields) -> Result<Option<String>, Problem> {
     }
 }
 
+const OUT_OF_RANGE: (&str, &str) = ("repeat-out-of-range", "repeat must be between 1 and 1000");
+
 /// Nothing and 0 mean that it was not given.
 fn repeat(fields: &mut Fields) -> Result<Option<i64>, Problem> {
     match fields.count("repeat")? {
@@ -147,10 +149,7 @@ fn repeat(fields: &mut Fields) -> Result<Option<i64>, Problem> {
         Count::Whole(repeat) if (1..=limits::APPLY_BUNDLES_MAX).contains(&repeat) => {
             Ok(Some(repeat))
         }
-        Count::Whole(_) | Count::Odd => {
-            let text = "repeat must be between 1 and 1000";
-            Err(Problem::bad_request("repeat-out-of-range", text))
-        }
+        Count::Whole(_) | Count::Odd => Err(Problem::bad_request(OUT_OF_RANGE.0, OUT_OF_RANGE.1)),
     }
 }
 
@@ -200,6 +199,7 @@ pub(crate) fn apply_answer(form: &str, outcome: &Outcome) -> Answer {
 
 fn refusal_answer(refusal: &Refusal) -> Answer {
     match refusal {
+        Refusal::Quantity => refused(OUT_OF_RANGE.0, OUT_OF_RANGE.1),
         Refusal::TooMany => {
             refused("too-many-bundles", "at most 1000 bundles can be applied in one request")
         }

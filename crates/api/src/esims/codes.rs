@@ -1,30 +1,25 @@
 //! Install data of orders and applies as CSV, JSON or a ZIP of pictures, written while it is sent.
 
-use std::collections::{HashMap, HashSet, VecDeque};
+use std::collections::HashMap;
 
 use app::esims::codes::{Download, Error, Installable};
+use app::esims::files::{self, Links, Writing};
 use app::{Caller, StoreError, qr};
 use axum::body::Body;
 use axum::extract::State;
 use axum::response::{IntoResponse, Response};
-use domain::Iccid;
 use futures_util::stream;
 use http::{HeaderMap, HeaderValue, StatusCode, header};
 use serde::Serialize;
 
 use super::not_yours;
-use super::wire::Extras;
-use super::zip::Zip;
+use super::wire::links;
 use crate::Api;
 use crate::caller::By;
-use crate::csv::cell;
 use crate::path::{Named, Params};
 use crate::problem::Problem;
 use crate::query::Query;
 use crate::versions::{Change, Version};
-
-/// Pictures drawn before others get their turn.
-const PICTURES_AT_ONCE: usize = 32;
 
 /// In which form install data is wanted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -87,8 +82,7 @@ pub(crate) async fn assignments(
         return Err(Problem::missing("reference"));
     }
     let kind = Kind::accepted(&headers);
-    let extras = Extras::of(&query);
-    Ok(install_data((&api, &caller), references, (kind, extras)).await?)
+    Ok(install_data((&api, &caller), references, (kind, links(&query))).await?)
 }
 
 /// `GET /esims/qr/{reference}`.
@@ -97,7 +91,7 @@ pub(crate) async fn pictures(
     State(api): State<Api>,
     Named(reference): Named,
 ) -> Result<Response, Problem> {
-    Ok(install_data((&api, &caller), vec![reference], (Kind::Zip, Extras::None)).await?)
+    Ok(install_data((&api, &caller), vec![reference], (Kind::Zip, Links::None)).await?)
 }
 
 /// `GET /esims/csv/{reference}`.
@@ -107,7 +101,7 @@ pub(crate) async fn table(
     Named(reference): Named,
     query: Query,
 ) -> Result<Response, Problem> {
-    let form = (Kind::Csv, Extras::of(&query));
+    let form = (Kind::Csv, links(&query));
     match install_data((&api, &caller), vec![reference], form).await {
         Err(Error::UnknownReference) if Change::UnknownEsimDenied.seen_by(api.version) => {
             Err(Problem::denied("unknown-reference"))
@@ -135,7 +129,7 @@ pub(crate) async fn picture(
 async fn install_data(
     (api, caller): (&Api, &Caller),
     references: Vec<String>,
-    (kind, extras): (Kind, Extras),
+    (kind, links): (Kind, Links),
 ) -> Result<Response, Error> {
     let name = references.first().cloned().unwrap_or_default();
     let references = match kind {
@@ -143,16 +137,15 @@ async fn install_data(
         Kind::Zip => together(references),
     };
     let download = api.app.download(caller, references).await?;
-    let writing = Writing {
-        download,
-        form: Form { kind, extras, version: api.version },
-        step: Step::Open,
-        waiting: VecDeque::new(),
-        zip: Zip::default(),
-        drawn: HashSet::new(),
-        table: (String::new(), String::new()),
+    let form = Form { links, version: api.version };
+    let body = match kind {
+        Kind::Csv => written(download, files::Kind::Table(links)),
+        Kind::Zip => written(download, files::Kind::Pictures(form.table_in_archive())),
+        Kind::Json => {
+            let objects = Objects { download, form, step: Step::Open };
+            Body::from_stream(stream::unfold(objects, Objects::next))
+        }
     };
-    let body = Body::from_stream(stream::unfold(writing, Writing::next));
     let mut response = ([(header::CONTENT_TYPE, kind.name())], body).into_response();
     // A reference that was found is letters, digits and hyphens.
     let file = HeaderValue::from_str(&format!("attachment; filename=\"{name}.zip\""));
@@ -160,6 +153,10 @@ async fn install_data(
         response.headers_mut().insert(header::CONTENT_DISPOSITION, file);
     }
     Ok(response)
+}
+
+fn written(download: Download, kind: files::Kind) -> Body {
+    Body::from_stream(stream::unfold(Writing::new(download, kind), Writing::next))
 }
 
 /// The parts of one order side by side, so that an archive has one table of it.
@@ -178,8 +175,7 @@ fn together(references: Vec<String>) -> Vec<String> {
 
 #[derive(Clone, Copy)]
 struct Form {
-    kind: Kind,
-    extras: Extras,
+    links: Links,
     version: Version,
 }
 
@@ -192,26 +188,20 @@ enum Step {
     Done,
 }
 
-/// A download on its way out.
-struct Writing {
+/// A list of objects on its way out.
+struct Objects {
     download: Download,
     form: Form,
     step: Step,
-    waiting: VecDeque<Installable>,
-    zip: Zip,
-    /// An eSIM with two bundles has one picture.
-    drawn: HashSet<Iccid>,
-    /// The reference at hand and its table, where the archive holds one.
-    table: (String, String),
 }
 
-impl Writing {
+impl Objects {
     async fn next(mut self) -> Option<(Result<Vec<u8>, StoreError>, Self)> {
         let piece = match self.step {
             Step::Done => return None,
             Step::Open => {
                 self.step = Step::Rows { is_first: true };
-                Ok(self.opening())
+                Ok(b"[".to_vec())
             }
             Step::Rows { is_first } => self.rows(is_first).await,
         };
@@ -222,103 +212,19 @@ impl Writing {
         Some((piece, self))
     }
 
-    fn opening(&self) -> Vec<u8> {
-        match self.form.kind {
-            Kind::Csv => self.form.headings().into_bytes(),
-            Kind::Json => b"[".to_vec(),
-            Kind::Zip => Vec::new(),
-        }
-    }
-
     async fn rows(&mut self, is_first: bool) -> Result<Vec<u8>, StoreError> {
-        if self.waiting.is_empty() {
-            let Some(rows) = self.download.next().await? else {
-                self.step = Step::Done;
-                return Ok(self.closing());
-            };
-            self.waiting.extend(rows);
-        }
-        self.step = Step::Rows { is_first: false };
-        let at_once = match self.form.kind {
-            Kind::Csv | Kind::Json => self.waiting.len(),
-            Kind::Zip => self.waiting.len().min(PICTURES_AT_ONCE),
+        let Some(rows) = self.download.next().await? else {
+            self.step = Step::Done;
+            return Ok(b"]".to_vec());
         };
-        let rows: Vec<_> = self.waiting.drain(..at_once).collect();
-        match self.form.kind {
-            Kind::Csv => Ok(rows.iter().map(|row| self.form.line(row)).collect::<String>().into()),
-            Kind::Json => self.form.objects(&rows, is_first),
-            Kind::Zip => self.files(&rows),
-        }
-    }
-
-    fn files(&mut self, rows: &[Installable]) -> Result<Vec<u8>, StoreError> {
-        let mut out = Vec::new();
-        for row in rows {
-            if Change::ZipTable.seen_by(self.form.version) {
-                self.note(row, &mut out);
-            }
-            if self.drawn.insert(row.code.iccid.clone()) {
-                let drawn = qr::png(&row.code.activation_code());
-                let drawn = drawn.map_err(|error| StoreError::Refused(error.to_string()))?;
-                self.zip.add(&mut out, &format!("{}.png", row.code.iccid), &drawn);
-            }
-        }
-        Ok(out)
-    }
-
-    /// A line in the table of its order.
-    fn note(&mut self, row: &Installable, out: &mut Vec<u8>) {
-        if self.table.0 != row.reference {
-            self.close_table(out);
-            self.table = (row.reference.clone(), self.form.headings());
-        }
-        self.table.1.push_str(&self.form.line(row));
-    }
-
-    fn close_table(&mut self, out: &mut Vec<u8>) {
-        let (reference, table) = std::mem::take(&mut self.table);
-        if !reference.is_empty() {
-            self.zip.add(out, &format!("{reference}.csv"), table.as_bytes());
-        }
-    }
-
-    fn closing(&mut self) -> Vec<u8> {
-        match self.form.kind {
-            Kind::Csv => Vec::new(),
-            Kind::Json => b"]".to_vec(),
-            Kind::Zip => {
-                let mut out = Vec::new();
-                self.close_table(&mut out);
-                std::mem::take(&mut self.zip).finish(&mut out);
-                out
-            }
-        }
+        self.step = Step::Rows { is_first: false };
+        self.form.objects(&rows, is_first)
     }
 }
 
 impl Form {
-    fn headings(self) -> String {
-        let apple = if self.extras.has_apple() { ",Apple Install URL" } else { "" };
-        let android = if self.extras.has_android() { ",Android Install URL" } else { "" };
-        format!("ICCID,Matching ID,RSP URL,Bundle,Reference{apple}{android}\n")
-    }
-
-    fn line(self, row: &Installable) -> String {
-        let Installable { code, bundle, reference, .. } = row;
-        let mut cells = vec![
-            code.iccid.to_string(),
-            cell(code.matching_id.expose()),
-            cell(&code.smdp_address),
-            cell(bundle),
-            reference.clone(),
-        ];
-        if self.extras.has_apple() {
-            cells.push(cell(&code.apple_url()));
-        }
-        if self.extras.has_android() {
-            cells.push(cell(&code.android_url()));
-        }
-        format!("{}\n", cells.join(","))
+    fn table_in_archive(self) -> Option<Links> {
+        Change::ZipTable.seen_by(self.version).then_some(self.links)
     }
 
     fn objects(self, rows: &[Installable], is_first: bool) -> Result<Vec<u8>, StoreError> {
@@ -377,8 +283,8 @@ impl<'r> WireRow<'r> {
                 puk: puk.expose(),
                 first_installed_date_time: first_installed_at.map(|at| at.to_string()),
             }),
-            apple_install_url: form.extras.has_apple().then(|| code.apple_url()),
-            android_install_url: form.extras.has_android().then(|| code.android_url()),
+            apple_install_url: form.links.has_apple().then(|| code.apple_url()),
+            android_install_url: form.links.has_android().then(|| code.android_url()),
         }
     }
 }

@@ -4,10 +4,10 @@
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use app::esims::files::Links;
 use bytes::Bytes;
 use domain::{Iccid, OrgId, limits};
 
-use super::wire::Extras;
 use crate::versions::Version;
 
 /// Callers wait for each other only where they ask for the same part.
@@ -22,7 +22,7 @@ pub(super) struct Key {
     pub(super) org: OrgId,
     pub(super) iccid: Iccid,
     pub(super) version: Version,
-    pub(super) extras: Extras,
+    pub(super) extras: Links,
 }
 
 /// Each answer with the number that stood when it was true.
@@ -75,7 +75,7 @@ mod tests {
             org: OrgId::new(Timestamp::from_ms(1), [1; 10]),
             iccid: Iccid::parse(&format!("{}", 8_943_100_000_000_000_000 + n)).expect("an ICCID"),
             version,
-            extras: Extras::None,
+            extras: Links::None,
         }
     }
 

@@ -2,6 +2,7 @@
 
 use app::catalogue::Catalogue;
 use app::esims::Detail;
+use app::esims::files::Links;
 use domain::Msisdn;
 use domain::esim::{Entry, Esim, Seen};
 use serde::Serialize;
@@ -59,35 +60,17 @@ fn msisdn(esim: &Esim) -> &str {
     esim.msisdn.as_ref().map_or("", Msisdn::as_str)
 }
 
-/// Install addresses that were asked for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub(super) enum Extras {
-    None,
-    Apple,
-    AppleAndAndroid,
-}
-
-impl Extras {
-    /// Values by comma or by repetition; what nobody knows is ignored.
-    pub(super) fn of(query: &Query) -> Self {
-        let mut asked = Self::None;
-        for value in query.all("additionalFields").flat_map(|value| value.split(',')) {
-            match value.trim() {
-                "installUrl" => return Self::AppleAndAndroid,
-                "appleInstallUrl" => asked = Self::Apple,
-                _ => {}
-            }
+/// Links beside the codes: values by comma or by repetition; what nobody knows is ignored.
+pub(super) fn links(query: &Query) -> Links {
+    let mut asked = Links::None;
+    for value in query.all("additionalFields").flat_map(|value| value.split(',')) {
+        match value.trim() {
+            "installUrl" => return Links::AppleAndAndroid,
+            "appleInstallUrl" => asked = Links::Apple,
+            _ => {}
         }
-        asked
     }
-
-    pub(super) fn has_apple(self) -> bool {
-        self != Self::None
-    }
-
-    pub(super) fn has_android(self) -> bool {
-        self == Self::AppleAndAndroid
-    }
+    asked
 }
 
 /// When an eSIM was first installed: a text, a number, or nothing, but always there.
@@ -127,7 +110,7 @@ pub(super) struct WireDetail<'e> {
 }
 
 impl<'e> WireDetail<'e> {
-    pub(super) fn of(detail: &'e Detail, extras: Extras, version: Version) -> Self {
+    pub(super) fn of(detail: &'e Detail, links: Links, version: Version) -> Self {
         let Detail { esim, smdp_address, secrets } = detail;
         let detailed = Change::EsimState.seen_by(version);
         let in_ms = Change::EsimInstalled.seen_by(version);
@@ -148,8 +131,8 @@ impl<'e> WireDetail<'e> {
             state: detailed.then(|| esim.state()),
             branding_id: detailed.then_some(BRANDING),
             profile_name: detailed.then_some(esim.profile_name.as_str()),
-            apple_install_url: (detailed || extras.has_apple()).then(|| detail.code().apple_url()),
-            android_install_url: (detailed || extras.has_android())
+            apple_install_url: (detailed || links.has_apple()).then(|| detail.code().apple_url()),
+            android_install_url: (detailed || links.has_android())
                 .then(|| detail.code().android_url()),
         }
     }

@@ -14,9 +14,9 @@ use serde_json::{Value, json};
 use super::{OfOrg, not_found};
 use crate::Api;
 use crate::caller::ByOperator;
-use crate::csv::cell;
 use crate::problem::Problem;
 use crate::query::Query;
+use domain::csv::cell;
 
 /// `GET …/statement`.
 pub(crate) async fn show(

@@ -65,6 +65,8 @@ impl Command {
 /// A rule that is broken. Nothing was changed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Refusal {
+    /// None of a bundle.
+    Quantity,
     /// Too many at once.
     TooMany,
     /// Neither for sale to the caller nor in its inventory.
@@ -176,6 +178,9 @@ impl App {
         command: &Command,
         ids: &mut Ids,
     ) -> Result<Outcome, Stop> {
+        if command.lines.iter().any(|line| line.repeat < 1) {
+            return Err(Refusal::Quantity.into());
+        }
         if command.bundles() > limits::APPLY_BUNDLES_MAX {
             return Err(Refusal::TooMany.into());
         }

@@ -8,7 +8,7 @@ use domain::ledger::{Account, Kind};
 use domain::order::{Assigned, Order, PROCESSING, Status, Target, completed_message};
 use domain::{EventId, Iccid, Money, OrderId, Organisation, Timestamp, limits};
 use store::assignments::{self, New};
-use store::{StoreError, Tx, orders, profiles};
+use store::{StoreError, Tx, heads, orders, organisations, profiles};
 
 use super::plan::{Plan, Stop};
 use super::{Codes, Shown};
@@ -105,6 +105,10 @@ pub struct Validated {
     pub shown: Shown,
     /// Whether there is enough money.
     pub is_covered: bool,
+    /// What can be spent at that moment, with valid test credit, in minor units.
+    pub available: i64,
+    /// Whether it would be worked on after its answer.
+    pub is_later: bool,
 }
 
 /// What became of an order.
@@ -150,6 +154,26 @@ impl App {
         request: &Request,
     ) -> Result<Answer, Error> {
         self.buy_as(caller.org(), command, request).await
+    }
+
+    /// Checks an order of the caller: everything that placing it would check, as a mere read.
+    pub async fn validate(&self, caller: &Caller, command: Command) -> Result<Outcome, Error> {
+        let (app, org, now) = (self.clone(), caller.org(), self.now());
+        self.store()
+            .read(move |tx| {
+                let gone = || StoreError::Corrupt { column: 0, row: org.to_string() };
+                let organisation = organisations::find(tx, org)?.ok_or_else(gone)?;
+                let head = heads::find(tx, org)?.ok_or_else(gone)?;
+                let clock = head.clock(now);
+                let plan = match Plan::of(tx, &organisation, &command) {
+                    Ok(plan) => plan,
+                    Err(Stop::Refused(refusal)) => return Ok(Outcome::Refused(refusal)),
+                    Err(Stop::Store(error)) => return Err(error.into()),
+                };
+                let purse = Purse::in_head(&head, clock);
+                app.validated(tx, (&organisation, clock), &command, (&plan, purse))
+            })
+            .await
     }
 
     pub(crate) async fn buy_as(
@@ -233,8 +257,12 @@ impl App {
         };
         let parts = (order, plan.items(), Vec::new());
         let shown = self.with_codes(tx, parts, organisation.currency, Codes::None)?;
-        let is_covered = purse.covers(plan.total);
-        Ok(Outcome::Validated(Box::new(Validated { shown, is_covered })))
+        Ok(Outcome::Validated(Box::new(Validated {
+            shown,
+            is_covered: purse.covers(plan.total),
+            available: purse.total(),
+            is_later: command.is_later(),
+        })))
     }
 
     /// Takes the money and hands over what it buys.

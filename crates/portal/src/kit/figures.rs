@@ -84,6 +84,11 @@ pub fn badge(mood: Mood, word: &str) -> Markup {
     html! { span.badge.(mood.class()) { (mood.shape()) (word) } }
 }
 
+/// The same for a sentence, which may break.
+pub fn note(mood: Mood, says: &str) -> Markup {
+    html! { span.note { span.(mood.class()) { (mood.shape()) } span { (says) } } }
+}
+
 /// What is not there.
 pub fn none() -> Markup {
     html! { span.none { "–" } }

@@ -39,11 +39,13 @@ impl Answers for InPortal {
 
     fn apply(&self, _: &str, outcome: &esims::apply::Outcome) -> Answer {
         match outcome {
-            esims::apply::Outcome::Applied { assigned, is_processing, .. } => {
-                let says = words::applied(*is_processing);
-                match assigned.as_slice() {
-                    [one] => on(&format!("/portal/esims/{}", one.iccid), says),
-                    _ => on("", says),
+            esims::apply::Outcome::Applied { reference, assigned, is_processing } => {
+                let says = words::applied(*is_processing, assigned.len());
+                let first = assigned.first().map(|one| &one.iccid);
+                // Several bundles on one eSIM are seen there, those on several at their order.
+                match first.filter(|iccid| assigned.iter().all(|one| one.iccid == **iccid)) {
+                    Some(iccid) => on(&format!("/portal/esims/{iccid}"), says),
+                    None => on(&format!("/portal/orders/{reference}"), says),
                 }
             }
             esims::apply::Outcome::Refused(refusal) => {

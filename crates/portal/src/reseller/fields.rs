@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use axum::extract::FromRequestParts;
 use axum::http::request::Parts;
-use domain::Secret;
-use percent_encoding::percent_decode_str;
+use domain::{Iccid, Secret};
+use percent_encoding::{NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
 
 /// Names and values in the order they were sent.
 #[derive(Debug, Clone, Default)]
@@ -45,6 +45,12 @@ impl Fields {
         self.text(name).parse().ok()
     }
 
+    /// An ICCID, which is often pasted with spaces in it.
+    pub(crate) fn iccid(&self, name: &str) -> Option<Iccid> {
+        let digits: String = self.text(name).chars().filter(|c| !c.is_whitespace()).collect();
+        Iccid::parse(&digits).ok()
+    }
+
     /// A password, with the spaces it may have around it.
     pub(crate) fn secret(&self, name: &str) -> Secret<String> {
         let found = self.0.iter().find(|(field, _)| field == name);
@@ -70,6 +76,18 @@ fn decoded((name, value): (&str, &str)) -> (String, String) {
         percent_decode_str(&spaced).decode_utf8_lossy().into_owned()
     };
     (text(name), text(value))
+}
+
+/// A path with what it carries; what is empty is left out.
+pub(crate) fn address(path: &str, pairs: &[(&str, &str)]) -> String {
+    let mut address = path.to_owned();
+    for (name, value) in pairs.iter().filter(|(_, value)| !value.is_empty()) {
+        address.push(if address.len() == path.len() { '?' } else { '&' });
+        address.push_str(name);
+        address.push('=');
+        address.extend(utf8_percent_encode(value, NON_ALPHANUMERIC));
+    }
+    address
 }
 
 /// A form that was sent from one of our own pages.
@@ -108,6 +126,15 @@ mod tests {
         assert!(!fields.is_on("missing"));
         // Broken escapes and bytes that are no text do no harm.
         assert_eq!(Fields::parse("a=%&b=%ff").text("a"), "%");
+    }
+
+    #[test]
+    fn addresses_carry_what_is_not_empty_and_read_back() {
+        let pairs = [("q", "a+b & c"), ("none", ""), ("page", "2")];
+        let address = address("/portal/x", &pairs);
+        assert_eq!(address, "/portal/x?q=a%2Bb%20%26%20c&page=2");
+        let fields = Fields::parse(address.split_once('?').expect("a query").1);
+        assert_eq!((fields.text("q"), fields.number("page")), ("a+b & c", Some(2)));
     }
 
     #[test]

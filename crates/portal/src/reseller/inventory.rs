@@ -1,7 +1,158 @@
-//! Inventory: lots, their expiry, refunds, putting bundles on eSIMs.
+//! The inventory: lots by bundle; what is left of one, given back or put on eSIMs.
 
-use super::Routes;
+mod bundle;
+
+use app::catalogue::Catalogue;
+use axum::extract::State;
+use axum::response::Response;
+use domain::filter::Page;
+use domain::inventory::Lot;
+use domain::{Money, Right, Timestamp, limits};
+use maud::{Markup, html};
+
+use super::desk::Desk;
+use super::fields::address;
+use super::{Routes, Trouble, Visit, catalogue};
+use crate::kit::form::{self, Kind};
+use crate::kit::table::{self, Head, Pages, Row, Table};
+use crate::kit::{Area, Mood, figures};
+use crate::words::inventory as words;
+
+pub(super) const HOME: &str = "/portal/inventory";
+const PAGE_SIZE: i64 = 50;
 
 pub(super) fn routes(routes: Routes) -> Routes {
     routes
+        .get(HOME, Right::See, list)
+        .get("/portal/inventory/{bundle}", Right::See, bundle::show)
+        .post("/portal/inventory/refund", Right::Pay, bundle::refund)
+        .post("/portal/inventory/apply", Right::Care, bundle::apply)
+}
+
+/// Where the page of a bundle is.
+pub(super) fn href(bundle: &str) -> String {
+    format!("{HOME}/{bundle}")
+}
+
+/// What pages need to know to show a lot.
+struct Shelf<'v> {
+    visit: &'v Visit,
+    catalogue: &'v Catalogue,
+    clock: Timestamp,
+}
+
+async fn list(State(desk): State<Desk>, visit: Visit) -> Result<Response, Trouble> {
+    let held = desk.app.held(visit.member.caller(), None).await?;
+    let buy = visit.may(Right::Pay);
+    if held.lots.is_empty() {
+        let curl = format!(
+            "curl -H \"X-API-Key: $TERN_KEY\" {}/v2.5/orders \\\n  -d '{{\"type\":\"transaction\",\
+             \"assign\":false,\n  \"order\":[{{\"item\":\"esim_1GB_7D_PT_V2\",\"quantity\":10}}]}}'",
+            desk.public_url
+        );
+        let step = form::link_button(Kind::Main, words::EMPTY_STEP, catalogue::HOME);
+        let empty = table::empty(words::EMPTY, words::EMPTY_WHY, step, Some(&curl));
+        return Ok(visit.page((Area::Inventory, words::TITLE), None, empty));
+    }
+    let goods = desk.app.catalogue().await?;
+    let shelf = Shelf { visit: &visit, catalogue: &goods, clock: held.clock };
+    let number = visit.query.number("page").unwrap_or(1).max(1);
+    let page = Page { number, size: PAGE_SIZE };
+    let content = shelf.list(&held.lots, page);
+    let action = buy.then(|| form::link_button(Kind::Main, words::BUY_MORE, catalogue::HOME));
+    Ok(visit.page((Area::Inventory, words::TITLE), action, content))
+}
+
+impl Shelf<'_> {
+    fn list(&self, lots: &[Lot], page: Page) -> Markup {
+        let shown = page.of(lots);
+        if shown.is_empty() {
+            return table::nothing_found("", HOME);
+        }
+        let rows = shown.iter().map(|lot| {
+            let mut cells = vec![self.name(lot.bundle.as_str())];
+            cells.extend(self.facts(lot));
+            Row::link(href(lot.bundle.as_str()), cells)
+        });
+        let rows: Vec<_> = rows.collect();
+        let heads = self.heads(words::HEADS);
+        let all = i64::try_from(lots.len()).unwrap_or(i64::MAX);
+        let last = page.offset() + i64::try_from(shown.len()).unwrap_or(0);
+        let at = |number: i64| address(HOME, &[("page", number.to_string().as_str())]);
+        let previous = (page.number > 1).then(|| at(page.number - 1));
+        let next = (last < all).then(|| at(page.number + 1));
+        let says = if all > PAGE_SIZE {
+            words::showing(page.offset() + 1, last, all)
+        } else {
+            String::new()
+        };
+        let pages = Pages { previous: previous.as_deref(), next: next.as_deref(), says: &says };
+        html! { (Table::new(words::LIST, &heads, &rows).pages(pages)) }
+    }
+
+    fn sees_prices(&self) -> bool {
+        self.visit.may(Right::Books) || self.visit.may(Right::Pay)
+    }
+
+    fn heads(
+        &self,
+        [first, left, bought, expires, until]: [&'static str; 5],
+    ) -> Vec<Head<'static>> {
+        let mut heads = vec![Head::text(first), Head::number(left)];
+        if self.sees_prices() {
+            heads.push(Head::number(words::PAID));
+        }
+        heads.extend([bought, expires, until].map(Head::text));
+        heads
+    }
+
+    fn name(&self, name: &str) -> Markup {
+        self.catalogue.bundle(name).map_or_else(|| html! { (name) }, catalogue::named)
+    }
+
+    fn money(&self, minor: i64) -> Money {
+        Money::minor(minor, self.visit.member.organisation().currency)
+    }
+
+    /// Everything about a lot but what it is.
+    fn facts(&self, lot: &Lot) -> Vec<Markup> {
+        let mut cells = vec![html! {
+            (figures::count(lot.remaining)) " " small { (words::of(lot.total)) }
+        }];
+        if self.sees_prices() {
+            cells.push(if lot.cost_nothing() {
+                html! { small { (words::NOTHING_PAID) } }
+            } else {
+                figures::money(self.money(lot.price))
+            });
+        }
+        cells.push(figures::time(lot.bought_at, self.clock));
+        cells.push(self.expiry(lot));
+        cells.push(self.refundable(lot));
+        cells
+    }
+
+    fn expiry(&self, lot: &Lot) -> Markup {
+        let is_soon = lot.expires_at < self.clock.plus_days(limits::LOT_SOON_DAYS);
+        html! {
+            (figures::time(lot.expires_at, self.clock))
+            @if is_soon { " " (figures::badge(Mood::Warn, words::SOON)) }
+        }
+    }
+
+    fn can_be_given_back(&self, lot: &Lot) -> bool {
+        let days = self.visit.member.organisation().settings.refund_days;
+        !lot.cost_nothing() && lot.is_refundable(days, self.clock)
+    }
+
+    fn refundable(&self, lot: &Lot) -> Markup {
+        if lot.cost_nothing() {
+            return figures::none();
+        }
+        if !self.can_be_given_back(lot) {
+            return html! { span.quiet { (words::OVER) } };
+        }
+        let days = self.visit.member.organisation().settings.refund_days;
+        figures::time(lot.refundable_until(days), self.clock)
+    }
 }

@@ -63,13 +63,15 @@ pub(crate) fn refund(refund: Refund) -> Result<&'static str, &'static str> {
 pub(crate) fn apply_refused(refusal: &apply::Refusal) -> String {
     use apply::Refusal as R;
     let why = match refusal {
+        R::Quantity => "Choose how many.",
         R::TooMany => "That is too many at once; at most 1,000.",
         R::UnknownBundle(name) => {
             return format!("{name} is not in your catalogue or inventory. Nothing was changed.");
         }
         R::NoneLeft(name) => {
             return format!(
-                "There is not enough of {name} in your inventory. Nothing was changed. Buy it first."
+                "There is not enough of {name} in your inventory. Nothing was changed. \
+                 Buy it first."
             );
         }
         R::NotYourEsim => "This eSIM is not yours.",
@@ -80,11 +82,11 @@ pub(crate) fn apply_refused(refusal: &apply::Refusal) -> String {
 }
 
 /// After an apply.
-pub(crate) fn applied(is_processing: bool) -> &'static str {
-    if is_processing {
-        "Accepted. The bundles are being put on their eSIMs."
-    } else {
-        "The bundle is on the eSIM."
+pub(crate) fn applied(is_processing: bool, bundles: usize) -> &'static str {
+    match (is_processing, bundles) {
+        (true, _) => "Accepted. The bundles are being put on their eSIMs.",
+        (false, 1) => "The bundle is on the eSIM.",
+        (false, _) => "The bundles are on their eSIMs.",
     }
 }
 

@@ -156,7 +156,9 @@ pub fn bundle(bundle: &Bundle) -> Markup {
                 title { (says) }
                 rect.used x="0" y="5" width="100%" height="10" rx="2" {}
                 rect class=(class) x="0" y="5" width=(percent(left)) height="10" rx="2" {}
-                @if let Some(mark) = mark { rect.now x=(percent(mark)) y="0" width="2" height="20" {} }
+                @if let Some(mark) = mark {
+                    rect.now x=(percent(mark)) y="0" width="2" height="20" {}
+                }
             }
             p.says {
                 span { (data) }

@@ -1,7 +1,7 @@
-//! Writing CSV.
+//! Cells of a CSV file, as whoever opens it in a spreadsheet needs them.
 
 /// Quoted where needed, and never a formula to a spreadsheet.
-pub(crate) fn cell(text: &str) -> String {
+pub fn cell(text: &str) -> String {
     let guard = if text.starts_with(['=', '+', '-', '@', '\t', '\r']) { "'" } else { "" };
     if guard.is_empty() && !text.contains([',', '"', '\n', '\r']) {
         return text.to_owned();
