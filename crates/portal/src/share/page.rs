@@ -50,7 +50,8 @@ fn left(esim: &SharedEsim) -> Markup {
             None if of(State::Processing).next().is_some() => p.big { (words::BEING_MADE) },
             None => {
                 p.big {
-                    (if of(State::Depleted).next().is_some() { words::USED_UP } else { words::OVER })
+                    @if of(State::Depleted).next().is_some() { (words::USED_UP) }
+                    @else { (words::OVER) }
                 }
                 p { (words::ask(who)) }
             }

@@ -72,7 +72,8 @@ pub(crate) fn first_order(base: &str) -> String {
     format!(
         "curl -H \"X-API-Key: $TERN_KEY\" -H 'Idempotency-Key: my-first-order' \\\n     \
          -d '{{\"type\":\"transaction\",\"assign\":true,\n          \
-         \"order\":[{{\"type\":\"bundle\",\"item\":\"esim_1GB_7D_FR_V2\",\"quantity\":1}}]}}' \\\n     \
+         \"order\":[{{\"type\":\"bundle\",\"item\":\"esim_1GB_7D_FR_V2\",\
+         \"quantity\":1}}]}}' \\\n     \
          {base}/v2.5/orders"
     )
 }
@@ -252,8 +253,8 @@ pub(crate) const REFRESH: &str = "Refresh registration";
 pub(crate) const REFRESH_SAYS: &str = "The network forgets where it is and it registers again. The \
     connection drops for about a minute; no data is lost.";
 pub(crate) const SUSPEND: &str = "Suspend";
-pub(crate) const SUSPEND_SAYS: &str = "It gets no data until you resume it. The time of its bundles \
-    goes on running.";
+pub(crate) const SUSPEND_SAYS: &str = "It gets no data until you resume it. The time of its \
+    bundles goes on running.";
 pub(crate) const RESUME: &str = "Resume";
 pub(crate) const RESUME_SAYS: &str = "It gets data again, as far as a bundle is on it.";
 pub(crate) const DELETE: &str = "Delete";

@@ -51,7 +51,9 @@ fn row(desk: &Desk, visit: &Visit, about: &About, one: &Shared) -> Row {
     Row::plain([
         html! {
             span.copyable {
-                a href=(url) rel="noreferrer" title=(url) { code.cut-short { "/share/" (one.token.expose()) } }
+                a href=(url) rel="noreferrer" title=(url) {
+                    code.cut-short { "/share/" (one.token.expose()) }
+                }
                 (figures::copy_button(&url, words::LINK))
             }
         },
