@@ -1,5 +1,5 @@
-//! The share page: what a traveller sees of an eSIM through a link. No account, no script, nothing of
-//! the reseller's business.
+//! The share page: what a traveller sees of an eSIM through a link. No account, no script, nothing
+//! of the reseller's business.
 
 mod page;
 mod phone;

@@ -50,13 +50,16 @@ fn left(esim: &SharedEsim) -> Markup {
             None if of(State::Processing).next().is_some() => p.big { (words::BEING_MADE) },
             None => {
                 p.big {
-                    (if of(State::Depleted).next().is_some() { words::USED_UP } else { words::OVER })
+                    @if of(State::Depleted).next().is_some() { (words::USED_UP) }
+                    @else { (words::OVER) }
                 }
                 p { (words::ask(who)) }
             }
         }
-        @for one in open {
-            p.quiet { (words::THEN) " " (one.stored.description) }
+        @if !open.is_empty() {
+            div.quiet {
+                @for one in open { p { (words::THEN) " " (one.stored.description) } }
+            }
         }
     }
 }
@@ -100,7 +103,7 @@ fn time(one: &OnEsim, clock: domain::Timestamp) -> Markup {
         return html! {
             p.says {
                 span.hero { span.figure { (number) small { "\u{a0}" (unit) } } }
-                span { (words::ENDS) " " (figures::exact(ends)) }
+                span { (words::ENDS) " " (figures::date(ends)) }
             }
         };
     }
@@ -124,7 +127,7 @@ fn install(esim: &SharedEsim, token: &str, phone: Phone) -> Markup {
         p.quiet { (words::BEFORE) }
         (way(esim, token, phone))
         @for other in others {
-            details.data {
+            details.more {
                 summary { (title(other)) }
                 (way(esim, token, other))
             }
@@ -136,7 +139,7 @@ fn install(esim: &SharedEsim, token: &str, phone: Phone) -> Markup {
     html! {
         h2 { (words::INSTALLED) }
         (steps(&words::INSTALLED_STEPS))
-        details.data { summary { (words::AGAIN) } (all) }
+        details.more { summary { (words::AGAIN) } (all) }
     }
 }
 

@@ -72,7 +72,8 @@ pub(crate) fn first_order(base: &str) -> String {
     format!(
         "curl -H \"X-API-Key: $TERN_KEY\" -H 'Idempotency-Key: my-first-order' \\\n     \
          -d '{{\"type\":\"transaction\",\"assign\":true,\n          \
-         \"order\":[{{\"type\":\"bundle\",\"item\":\"esim_1GB_7D_FR_V2\",\"quantity\":1}}]}}' \\\n     \
+         \"order\":[{{\"type\":\"bundle\",\"item\":\"esim_1GB_7D_FR_V2\",\
+         \"quantity\":1}}]}}' \\\n     \
          {base}/v2.5/orders"
     )
 }
@@ -87,7 +88,6 @@ pub(crate) fn title(iccid: &str) -> String {
 }
 
 pub(crate) const PROFILE: &str = "Profile";
-pub(crate) const SINCE: &str = "since";
 pub(crate) const ACTIVE: &str = "Active bundle";
 pub(crate) const DATA_LEFT: &str = "Data left";
 pub(crate) const LEFT_TODAY: &str = "Left today at full speed";
@@ -99,7 +99,7 @@ pub(crate) const NONE_ACTIVE: &str = "none";
 pub(crate) const BUNDLES: &str = "Bundles";
 pub(crate) const NO_BUNDLES: &str = "Nothing is on it now.";
 pub(crate) const EARLIER_HEADS: [&str; 4] = ["Bundle", "State", "Used", "Ended"];
-pub(crate) const FROM_ORDER: &str = "order";
+pub(crate) const FROM_ORDER: &str = "its order";
 pub(crate) const STARTS: &str = "starts";
 pub(crate) const NEXT: &str = "comes next";
 
@@ -229,7 +229,7 @@ pub(crate) fn delivery(state: domain::callback::State) -> (Mood, &'static str) {
 pub(crate) const SHARES: &str = "Share links";
 pub(crate) const SHARES_SAY: &str = "A page for the traveller: how to install it, data and days \
     left. Whoever has the link sees it, until it ends or you revoke it.";
-pub(crate) const SHARE_HEADS: [&str; 3] = ["Link", "Made", "Ends"];
+pub(crate) const SHARE_HEADS: [&str; 3] = ["Link", "Ends", "Take it away"];
 pub(crate) const SHARE_MAKE: &str = "Make a link";
 pub(crate) const SHARE_DAYS: &str = "Days";
 pub(crate) const SHARE_DAYS_HINT: &str = "1 to 365; then it ends by itself.";
@@ -253,8 +253,8 @@ pub(crate) const REFRESH: &str = "Refresh registration";
 pub(crate) const REFRESH_SAYS: &str = "The network forgets where it is and it registers again. The \
     connection drops for about a minute; no data is lost.";
 pub(crate) const SUSPEND: &str = "Suspend";
-pub(crate) const SUSPEND_SAYS: &str = "It gets no data until you resume it. The time of its bundles \
-    goes on running.";
+pub(crate) const SUSPEND_SAYS: &str = "It gets no data until you resume it. The time of its \
+    bundles goes on running.";
 pub(crate) const RESUME: &str = "Resume";
 pub(crate) const RESUME_SAYS: &str = "It gets data again, as far as a bundle is on it.";
 pub(crate) const DELETE: &str = "Delete";

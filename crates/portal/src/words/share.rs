@@ -90,7 +90,7 @@ pub(crate) const UNTIL: &str = "This page is for you alone: whoever has the link
     eSIM. It is here until";
 
 pub(crate) const GONE_TITLE: &str = "There is nothing here";
-pub(crate) const GONE: &str = "The link is wrong, has ended, or was taken back. Ask whoever gave it \
-    to you for a new one.";
+pub(crate) const GONE: &str = "The link is wrong, has ended, or was taken back. Ask whoever gave \
+    it to you for a new one.";
 pub(crate) const AWAY_TITLE: &str = "Just a moment";
 pub(crate) const AWAY: &str = "The page cannot be shown right now. Load it again in a minute.";

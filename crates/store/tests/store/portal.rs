@@ -31,6 +31,7 @@ on_both! {
     figures_are_those_of_the_organisation,
     nothing_that_tells_of_a_person_stays,
     a_card_of_a_charge_is_kept_until_it_is_decided,
+    esims_are_found_by_a_piece_of_what_is_known,
 }
 
 fn at(ms: i64) -> Timestamp {
@@ -371,6 +372,56 @@ async fn a_card_of_a_charge_is_kept_until_it_is_decided(fixture: Fixture) {
         assert_eq!(charges::card_label(tx, org)?.as_deref(), Some("stored"));
         charges::drop_new_card(tx, id)?;
         assert_eq!(charges::new_card(tx, id)?, None);
+        Ok(())
+    })
+    .await;
+}
+
+async fn esims_are_found_by_a_piece_of_what_is_known(fixture: Fixture) {
+    use store::esims::{Effort, Looked, Piece, Way};
+    let store = fixture.store().await;
+    let (org, other) = (new_org(&store, 1).await, new_org(&store, 2).await);
+    import(&store, LIVE, 1..=9).await;
+    assert_eq!(issue(&store, org, LIVE, 6).await, Ok(iccids(1..=6)));
+    assert_eq!(issue(&store, other, LIVE, 3).await, Ok(iccids(7..=9)));
+    check(&store, org, move |tx| {
+        let mut noted = esims::find(tx, org, &iccid(2))?.expect("an eSIM");
+        noted.customer_ref = "Löwe 7".to_owned();
+        noted.status = ProfileStatus::Installed;
+        esims::save(tx, &noted)
+    })
+    .await;
+    check(&store, org, move |tx| {
+        let mut look = |looked: &Looked, way: &Way, (most, looked_at): (i64, i64)| {
+            let effort = Effort { most, looked_at };
+            let (found, reached) = esims::look(tx, org, looked, way, effort)?;
+            let numbers: Vec<_> = found.into_iter().map(|esim| esim.iccid).collect();
+            Ok::<_, StoreError>((numbers, reached))
+        };
+        let all = Looked::default();
+        let numbers = |these: &[u64]| these.iter().map(|n| iccid(*n)).collect::<Vec<_>>();
+        assert_eq!(look(&all, &Way::Top, (4, 2))?, (numbers(&[6, 5, 4, 3]), None));
+        let below = Way::Below(iccid(3).to_string());
+        assert_eq!(look(&all, &below, (4, 2))?, (numbers(&[2, 1]), None));
+        let above = Way::Above(iccid(3).to_string());
+        assert_eq!(look(&all, &above, (2, 9))?, (numbers(&[4, 5]), None));
+        let status = Some(ProfileStatus::Installed);
+        let installed = Looked { status, ..Looked::default() };
+        assert_eq!(look(&installed, &Way::Top, (4, 9))?, (numbers(&[2]), None));
+        // It looked at four and says how far it came.
+        let reached = Some(iccid(3).to_string());
+        assert_eq!(look(&installed, &Way::Top, (4, 4))?, (vec![], reached));
+        let piece = |digits: &str, text: &str| Looked {
+            piece: Piece { digits: digits.to_owned(), text: text.to_owned() },
+            ..Looked::default()
+        };
+        assert_eq!(look(&piece("", "löwe"), &Way::Top, (4, 9))?.0, numbers(&[2]));
+        let whole = iccid(5).to_string();
+        assert_eq!(look(&piece(&whole, &whole), &Way::Top, (4, 9))?.0, numbers(&[5]));
+        assert_eq!(look(&piece("", "%"), &Way::Top, (4, 9))?.0, vec![]);
+        let noted = esims::by_note(tx, org, "Löwe 7", 5)?;
+        assert_eq!(noted.into_iter().map(|esim| esim.iccid).collect::<Vec<_>>(), numbers(&[2]));
+        assert_eq!(esims::by_note(tx, other, "Löwe 7", 5)?, vec![]);
         Ok(())
     })
     .await;

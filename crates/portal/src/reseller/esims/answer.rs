@@ -62,7 +62,7 @@ pub(super) fn strip(about: &About) -> Markup {
             words::PROFILE,
             html! {
                 (figures::badge(mood, word))
-                " " small { (words::SINCE) " " (figures::time(since, clock)) }
+                " " small { (figures::time(since, clock)) }
             },
         ),
         (words::ACTIVE, html! { (name) }),

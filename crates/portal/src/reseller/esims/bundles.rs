@@ -138,7 +138,7 @@ fn earlier(over: &[&OnEsim], now: Timestamp) -> Markup {
     let heads = [Head::text(name), Head::text(state), Head::number(used), Head::text(ended)];
     let title = words::earlier(over.len());
     html! {
-        details.data {
+        details.more {
             summary { (title) }
             (Table::new(&title, &heads, &rows))
         }

@@ -41,7 +41,7 @@ pub(super) async fn section(
         p.quiet { (words::INSTALL_SAYS) }
         (kit::qr::card(card))
         (facts(&links(&detail.code())))
-        details.data {
+        details.more {
             summary { (words::BY_HAND) }
             (facts(&by_hand(&detail.code())))
             @if !unlock.is_empty() { (facts(&unlock)) }

@@ -106,11 +106,11 @@ fn address(text: &str, status: Option<ProfileStatus>, way: &Way) -> String {
 fn row(one: &One) -> Row {
     let esim = &one.esim;
     let (mood, word) = words::state(esim);
-    let last = html! {
-        @match esim.action_at {
-            Some(at) => { (esim.last_action) " " small { (figures::time(at, one.clock)) } },
-            None => (figures::none()),
-        }
+    let last = match esim.action_at {
+        Some(at) => html! {
+            span { (esim.last_action) " " small { (figures::time(at, one.clock)) } }
+        },
+        None => figures::none(),
     };
     let reference = html! {
         @if esim.customer_ref.is_empty() { (figures::none()) } @else { (esim.customer_ref) }
@@ -130,20 +130,19 @@ fn on_it(one: &One) -> Markup {
     let of = |stage: Stage| one.bundles.iter().rev().filter(move |b| b.assignment.state == stage);
     let waiting: Vec<_> = of(Stage::Queued).chain(of(Stage::Processing)).collect();
     let more = |count: usize| {
-        html! {
-            @if count > 0 { " " small { (words::more_queued(count)) } }
-        }
+        html! { @if count > 0 { " " small { (words::more_queued(count)) } } }
     };
     if let Some(active) = of(Stage::Active).next() {
         let bar = super::bundles::bar(active, one.clock);
-        return html! { (chart::small_bundle(&bar)) (more(waiting.len())) };
+        return html! { div.holds { (chart::small_bundle(&bar)) (more(waiting.len())) } };
     }
-    if let Some((first, rest)) = waiting.split_first() {
-        let (mood, word) = words::bundle_state(first.assignment.state);
-        html! {
-            (first.stored.description) " " (figures::badge(mood, word)) (more(rest.len()))
+    let Some((first, rest)) = waiting.split_first() else {
+        return html! { span.quiet { (words::NOTHING_ON_IT) } };
+    };
+    let (mood, word) = words::bundle_state(first.assignment.state);
+    html! {
+        span {
+            (first.stored.description) " " small { (figures::badge(mood, word)) } (more(rest.len()))
         }
-    } else {
-        html! { span.quiet { (words::NOTHING_ON_IT) } }
     }
 }

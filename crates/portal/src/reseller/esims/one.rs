@@ -104,22 +104,21 @@ async fn content(desk: &Desk, visit: &Visit, about: &About) -> Result<Markup, Tr
         None
     };
     let links = if visit.may(Right::Care) {
-        Some(sharing::section(desk, visit, about).await?)
+        sharing::section(desk, visit, about).await?
     } else {
-        None
+        html! {}
     };
     let has_phone = visit.may(Right::Develop) && visit.member.caller().mode() == Mode::Sandbox;
     Ok(html! {
         (live("answer", html! { (answer::section(about)) (answer::strip(about)) }))
         @match install {
-            Some(install) => (tiles(&[on_it, install])),
-            None => (on_it),
+            Some(install) => (tiles(&[html! { (on_it) (links) }, install])),
+            None => { (on_it) (links) },
         }
         @if has_phone { (phone::section(visit, about)) }
         (live("usage", usage::section(visit, about)))
         (tiles(&[live("history", history), story::facts_about(about)]))
         (live("work", story::work(about)))
-        @if let Some(links) = links { (links) }
         (messages)
         @if let Some(callbacks) = callbacks { (live("callbacks", callbacks)) }
     })

@@ -42,7 +42,8 @@ pub(super) fn section(visit: &Visit, about: &About) -> Markup {
                 (button(words::PHONE_ATTACH_BUTTON))
             }))
             (form("use", html! {
-                (Field::number("mb", words::PHONE_USE).value("100").bounds(Some(1), None).required())
+                (Field::number("mb", words::PHONE_USE).value("100").bounds(Some(1), None)
+                    .required())
                 (button(words::PHONE_USE_BUTTON))
             }))
             (form("number", html! {

@@ -22,8 +22,7 @@ pub(super) async fn section(desk: &Desk, visit: &Visit, about: &About) -> Result
         Err(_) => return Err(Trouble::Missing),
     };
     let rows: Vec<Row> = links.iter().map(|one| row(desk, visit, about, one)).collect();
-    let [link, made, ends] = words::SHARE_HEADS;
-    let heads = [Head::text(link), Head::text(made), Head::text(ends), Head::text("")];
+    let heads = words::SHARE_HEADS.map(Head::text);
     let days = limits::SHARE_DAYS.to_string();
     let days = Field::number("days", words::SHARE_DAYS)
         .value(&days)
@@ -52,11 +51,12 @@ fn row(desk: &Desk, visit: &Visit, about: &About, one: &Shared) -> Row {
     Row::plain([
         html! {
             span.copyable {
-                a href=(url) rel="noreferrer" { code.cut-short { (url) } }
+                a href=(url) rel="noreferrer" title=(url) {
+                    code.cut-short { "/share/" (one.token.expose()) }
+                }
                 (figures::copy_button(&url, words::LINK))
             }
         },
-        figures::time(one.share.created_at, visit.now),
         figures::time(one.share.expires_at, visit.now),
         form::form(&action, &visit.csrf, None, fields),
     ])

@@ -28,8 +28,10 @@ pub(super) async fn history(desk: &Desk, visit: &Visit, about: &About) -> Result
         .iter()
         .map(|entry| {
             let what = html! {
-                (entry.kind.name())
-                @if let Some(percent) = entry.percent { " " small { (percent) "\u{a0}%" } }
+                span {
+                    (entry.kind.name())
+                    @if let Some(percent) = entry.percent { " " small { (percent) "\u{a0}%" } }
+                }
             };
             let bundle = match &entry.bundle {
                 Some((bundle, _)) => html! { (named(about, bundle)) },

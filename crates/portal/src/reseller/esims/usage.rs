@@ -70,5 +70,5 @@ fn countries(about: &About) -> Markup {
     let rows: Vec<Row> = countries.iter().map(row).collect();
     let [country, data, part] = words::COUNTRY_HEADS;
     let heads = [Head::text(country), Head::number(data), Head::number(part)];
-    html! { (Table::new(words::COUNTRIES, &heads, &rows)) }
+    html! { div.narrow { (Table::new(words::COUNTRIES, &heads, &rows)) } }
 }
