@@ -66,8 +66,9 @@ fn callbacks(health: &Health) -> Markup {
     };
     html! {
         a href="/portal/developers/callbacks" { (figures::badge(mood, word)) }
-        @if health.waiting > 0 { " " small { (figures::count(health.waiting)) " " (words::WAITING) } }
-        @if health.dead > 0 { " " small { (figures::count(health.dead)) " " (words::GIVEN_UP) } }
+        @for (count, word) in [(health.waiting, words::WAITING), (health.dead, words::GIVEN_UP)] {
+            @if count > 0 { " " small { (figures::count(count)) " " (word) } }
+        }
     }
 }
 

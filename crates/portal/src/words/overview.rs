@@ -34,9 +34,9 @@ pub(crate) const WAITING: &str = "waiting";
 pub(crate) const GIVEN_UP: &str = "given up";
 
 pub(crate) const EMPTY_TITLE: &str = "Welcome";
-pub(crate) const EMPTY: &str = "Nothing was bought yet. A bundle is an amount of data for some days \
-    in some countries; you put it on an eSIM and hand its QR code to a traveller. Figures appear \
-    here as soon as there is something to count.";
+pub(crate) const EMPTY: &str = "Nothing was bought yet. A bundle is an amount of data for some \
+    days in some countries; you put it on an eSIM and hand its QR code to a traveller. Figures \
+    appear here as soon as there is something to count.";
 
 /// How many more there are than those shown.
 pub(crate) fn more(count: i64, is_more: bool) -> String {

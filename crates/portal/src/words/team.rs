@@ -29,8 +29,8 @@ pub(crate) const BAD_ROLE: &str = "Choose one of the roles. Nothing was changed.
 
 pub(crate) const LINK_TITLE: &str = "Hand over this link";
 pub(crate) const LINK: &str = "Link";
-pub(crate) const LINK_TEXT: &str = "Send it to the person yourself, by a way you trust: whoever has \
-    it can choose the password. It is shown only now; a new one replaces it.";
+pub(crate) const LINK_TEXT: &str = "Send it to the person yourself, by a way you trust: whoever \
+    has it can choose the password. It is shown only now; a new one replaces it.";
 pub(crate) const LINK_FOR: &str = "For";
 pub(crate) const BACK: &str = "Back to the team";
 
@@ -44,8 +44,8 @@ pub(crate) const DROP_FACTOR_SAYS: &str =
     "For somebody who has lost the device. All sessions end; the password alone is then enough.";
 pub(crate) const FACTOR_DROPPED: &str = "The second factor is off, and all sessions have ended.";
 pub(crate) const REMOVE: &str = "Remove";
-pub(crate) const REMOVE_SAYS: &str = "All sessions end at once, and the person cannot sign in any more. What was done stays in the \
-     audit log.";
+pub(crate) const REMOVE_SAYS: &str = "All sessions end at once, and the person cannot sign in any \
+    more. What was done stays in the audit log.";
 pub(crate) const REMOVED: &str = "Removed.";
 pub(crate) const ROLES: &str = "What roles may do";
 

@@ -1,4 +1,4 @@
-//! People: found by address and id, their sessions and links, their second factors, wrong passwords.
+//! People: found by address and id, their sessions and links, second factors, wrong passwords.
 
 use domain::contact::Email;
 use domain::{OrgId, Role, Secret, Timestamp, User, UserId};

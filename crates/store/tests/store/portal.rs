@@ -30,6 +30,7 @@ on_both! {
     a_day_is_closed_by_the_next_entry,
     figures_are_those_of_the_organisation,
     nothing_that_tells_of_a_person_stays,
+    events_stay_without_the_person,
     a_card_of_a_charge_is_kept_until_it_is_decided,
     esims_are_found_by_a_piece_of_what_is_known,
 }
@@ -303,6 +304,11 @@ async fn nothing_that_tells_of_a_person_stays(fixture: Fixture) {
         Ok(())
     })
     .await;
+}
+
+async fn events_stay_without_the_person(fixture: Fixture) {
+    let store = fixture.store().await;
+    let (org, _) = start(&store).await;
     check(&store, org, move |tx| {
         for (n, kind) in [(1, "Utilisation"), (2, "CountryChange"), (3, "Topup"), (4, "SMSFailed")]
         {
@@ -386,7 +392,7 @@ async fn esims_are_found_by_a_piece_of_what_is_known(fixture: Fixture) {
     assert_eq!(issue(&store, other, LIVE, 3).await, Ok(iccids(7..=9)));
     check(&store, org, move |tx| {
         let mut noted = esims::find(tx, org, &iccid(2))?.expect("an eSIM");
-        noted.customer_ref = "Löwe 7".to_owned();
+        noted.customer_ref = "Löwe 7".into();
         noted.status = ProfileStatus::Installed;
         esims::save(tx, &noted)
     })

@@ -76,7 +76,8 @@ fn acts(visit: &Visit, user: &User, has_factor: bool) -> Markup {
     let post = |act: &str, body: Markup| form::form(&path(act), &visit.csrf, None, body);
     let choices = roles(visit);
     let role = html! {
-        (Field::select("role", words::ROLE, &choices).within(&id).value(user.role.name()).required())
+        (Field::select("role", words::ROLE, &choices).within(&id).value(user.role.name())
+            .required())
         (form::button(Kind::Main, words::CHANGE_ROLE))
     };
     let mut items = vec![
