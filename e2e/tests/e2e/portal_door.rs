@@ -188,11 +188,10 @@ async fn links_let_people_choose_a_password_once(home: Home) {
 
     // A way back in: the old password works until the link is used, the first link is replaced.
     let team = owner.get("/portal/team").await.text();
-    let id = between(&team, "/portal/team/", "/link").expect("somebody else");
-    let lost = |page: &str| link_on(&world, page);
-    let first = lost(&owner.post(&format!("/portal/team/{id}/link"), &[]).await.expect(200).text());
-    let second =
-        lost(&owner.post(&format!("/portal/team/{id}/link"), &[]).await.expect(200).text());
+    let mut forms = attributes(&team, "action").into_iter();
+    let new_link = forms.find(|action| action.ends_with("/link")).expect("somebody else");
+    let first = link_on(&world, &owner.post(&new_link, &[]).await.expect(200).text());
+    let second = link_on(&world, &owner.post(&new_link, &[]).await.expect(200).text());
     new.get("/portal/account").await.expect(200);
     let mut back = Visitor::new(&world.node);
     back.get(&first).await.expect(404);
@@ -263,13 +262,13 @@ async fn a_second_factor_is_asked_for_and_each_code_opens_once(home: Home) {
 /// The code an authenticator app shows so many half-minutes from now.
 fn totp(secret: &str, ahead: i64) -> String {
     const LETTERS: &[u8] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZ234567";
-    let bits: String = secret
+    let value = |letter| LETTERS.iter().position(|known| *known == letter).expect("base 32");
+    let bits: Vec<u8> = secret
         .bytes()
-        .map(|letter| LETTERS.iter().position(|known| *known == letter).expect("base 32"))
-        .map(|value| format!("{value:05b}"))
+        .flat_map(|letter| (0..5).rev().map(move |n| u8::from(value(letter) >> n & 1 == 1)))
         .collect();
-    let byte = |place: usize| u8::from_str_radix(&bits[place * 8..place * 8 + 8], 2);
-    let bytes: Vec<u8> = (0..bits.len() / 8).map(|place| byte(place).expect("bits")).collect();
+    let byte = |bits: &[u8]| bits.iter().fold(0, |byte, bit| byte << 1 | bit);
+    let bytes: Vec<u8> = bits.chunks_exact(8).map(byte).collect();
     let step = Rt::real().now().ms() / 30_000 + ahead;
     let key = ring::hmac::Key::new(ring::hmac::HMAC_SHA1_FOR_LEGACY_USE_ONLY, &bytes);
     let tag = ring::hmac::sign(&key, &step.to_be_bytes());
