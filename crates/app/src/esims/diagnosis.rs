@@ -53,7 +53,7 @@ pub enum Finding {
     Processing(String),
     /// The bundle starts with the first data that is used.
     WaitsForUse(String),
-    /// The bundle starts then.
+    /// The bundle starts then, or with the first data before.
     WaitsUntil(String, Timestamp),
     /// The bundle does not work in the country it is in.
     NotCovered {
@@ -89,7 +89,10 @@ pub enum Finding {
 impl Finding {
     /// Whether nothing stands in the way.
     pub fn is_well(&self) -> bool {
-        matches!(self, Self::Fine { .. } | Self::Unused | Self::WaitsForUse(_))
+        matches!(
+            self,
+            Self::Fine { .. } | Self::Unused | Self::WaitsForUse(_) | Self::WaitsUntil(..)
+        )
     }
 }
 

@@ -82,15 +82,16 @@ fn about_bundle(finding: &Finding, around: &Around) -> Parts {
             Mood::Good,
             "It is ready and waits for its first use",
             format!("{name} starts by itself with the first data that is used."),
-            "If the traveller has no data: is mobile data on for this eSIM, and data roaming? Then \
-             switch flight mode on and off.",
+            NO_DATA_YET,
         ),
         Finding::WaitsUntil(name, at) => own(
-            Mood::Busy,
-            "Its bundle starts later",
-            format!("{name} is to start {} and gives no data before.", relative(*at, around.clock)),
-            "Wait until then. If the traveller needs data now, put another bundle on it, or take \
-             this one off and put it on without a start time.",
+            Mood::Good,
+            "It is ready, and its bundle starts later",
+            format!(
+                "{name} starts by itself {}, or with the first data that is used before.",
+                relative(*at, around.clock)
+            ),
+            NO_DATA_YET,
         ),
         Finding::NotCovered { bundle, .. } => own(
             Mood::Bad,
@@ -135,7 +136,7 @@ fn about_over(finding: &Finding, around: &Around) -> Parts {
             Mood::Bad,
             "Its bundle has lapsed",
             format!(
-                "{name} was never used and lapsed{}, a year after it was bought.",
+                "{name} was never used and lapsed{}, a year after it was put on.",
                 around.when(*at)
             ),
             "Put another bundle on it.",
@@ -154,6 +155,8 @@ fn about_over(finding: &Finding, around: &Around) -> Parts {
     }
 }
 
+const NO_DATA_YET: &str = "If the traveller has no data: is mobile data on for this eSIM, and data \
+    roaming? Then switch flight mode on and off.";
 const DEACTIVATED: [&str; 3] = [
     "It is deactivated",
     "It is dead for good and cannot be installed or used again.",
