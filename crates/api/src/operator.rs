@@ -15,7 +15,7 @@ pub(crate) mod usage;
 pub(crate) mod users;
 
 use axum::extract::{FromRequestParts, RawPathParams};
-use domain::{KeyId, OrgId, limits};
+use domain::{KeyId, OrgId, UserId, limits};
 use http::StatusCode;
 use http::request::Parts;
 
@@ -49,6 +49,19 @@ impl FromRequestParts<Api> for OfKey {
         let text = parameter(parts, api, "keyId").await;
         let id = KeyId::parse(&text).ok();
         id.map(Self).ok_or_else(|| not_found("unknown-key", "key not found"))
+    }
+}
+
+/// The `{userId}` of a path.
+pub(crate) struct OfUser(pub(crate) UserId);
+
+impl FromRequestParts<Api> for OfUser {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, api: &Api) -> Result<Self, Problem> {
+        let text = parameter(parts, api, "userId").await;
+        let id = UserId::parse(&text).ok();
+        id.map(Self).ok_or_else(|| not_found("unknown-user", "there is no such person"))
     }
 }
 

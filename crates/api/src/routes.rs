@@ -182,6 +182,9 @@ const OPERATOR: &[Route] = &[
     route(Method::POST, "/organisations/{id}/users", Change::FirstRelease, || {
         post(operator::users::add)
     }),
+    route(Method::POST, "/organisations/{id}/users/{userId}/link", Change::FirstRelease, || {
+        post(operator::users::link)
+    }),
     route(Method::POST, "/organisations/{id}/credit", Change::FirstRelease, || {
         post(operator::money::credit)
     }),

@@ -105,7 +105,7 @@ impl From<Error> for Problem {
     fn from(error: Error) -> Self {
         match error {
             Error::Live => Self::denied("live-organisation"),
-            Error::Seconds | Error::Card => {
+            Error::Seconds | Error::Card | Error::Fault => {
                 Self::bad_request("invalid-parameter", error.to_string())
             }
             Error::Store(cause) => cause.into(),

@@ -101,10 +101,7 @@ impl App {
         if grant.org == OrgId::HOUSE {
             return Err(Denied::BadKey);
         }
-        // A client that speaks IPv4 to an IPv6 socket is still an IPv4 client.
-        let from = from.to_canonical();
-        let allows = |list: &Vec<IpNet>| list.iter().any(|network| network.contains(&from));
-        let allowed = grant.allow_list.as_ref().is_none_or(allows);
+        let allowed = grant.allow_list.as_ref().is_none_or(|list| holds(list, from));
         if allowed { Ok(Caller(grant)) } else { Err(Denied::Address) }
     }
 
@@ -231,6 +228,18 @@ impl Caller {
 pub fn network(text: &str) -> Option<IpNet> {
     let parsed = text.parse::<IpNet>().or_else(|_| text.parse::<IpAddr>().map(IpNet::from));
     parsed.ok().map(|network| network.trunc())
+}
+
+/// Whether keys are taken from there under that list; an empty one is everywhere.
+pub fn is_allowed(list: &[String], from: IpAddr) -> bool {
+    let networks: Vec<_> = list.iter().filter_map(|text| network(text)).collect();
+    list.is_empty() || holds(&networks, from)
+}
+
+fn holds(networks: &[IpNet], address: IpAddr) -> bool {
+    // A client that speaks IPv4 to an IPv6 socket is still an IPv4 client.
+    let address = address.to_canonical();
+    networks.iter().any(|network| network.contains(&address))
 }
 
 /// What this node knows of a key.

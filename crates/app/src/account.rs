@@ -1,6 +1,6 @@
 //! What a reseller sees of its own organisation.
 
-use domain::{Organisation, Secret, User};
+use domain::{Organisation, Secret, Timestamp, User};
 use store::{StoreError, heads, keys, organisations, users};
 
 use crate::{App, Balances, Caller};
@@ -19,6 +19,18 @@ pub struct Account {
 }
 
 impl App {
+    /// What the caller has, and the time by its own clock.
+    pub async fn balances(&self, caller: &Caller) -> Result<(Balances, Timestamp), StoreError> {
+        let (org, now, currency) = (caller.org(), self.now(), caller.market().currency);
+        self.store()
+            .read(move |tx| {
+                let gone = || StoreError::Corrupt { column: 0, row: org.to_string() };
+                let head = heads::find(tx, org)?.ok_or_else(gone)?;
+                Ok((Balances::of(&head, currency, now), head.clock(now)))
+            })
+            .await
+    }
+
     /// The caller's own organisation.
     pub async fn account(&self, caller: &Caller) -> Result<Account, StoreError> {
         let org = caller.org();

@@ -2,6 +2,7 @@
 
 mod care;
 mod forget;
+mod log;
 mod outcome;
 mod secrets;
 mod sender;
@@ -10,6 +11,7 @@ mod width;
 
 pub(crate) use self::care::health;
 pub use self::care::{Again, Health};
+pub use self::log::{Logged, Took};
 pub use self::outcome::Sending;
 pub(crate) use self::sender::Outgoing;
 pub(crate) use self::taking::{Batch, Sender};

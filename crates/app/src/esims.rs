@@ -4,8 +4,10 @@
 pub mod apply;
 pub mod change;
 pub mod codes;
+pub mod diagnosis;
 pub(crate) mod due;
 pub mod files;
+pub mod found;
 mod loaded;
 pub(crate) mod network;
 pub mod open;

@@ -3,10 +3,11 @@
 
 use domain::event::Event;
 use domain::organisation::CallbackVersion;
-use domain::{EventId, Iccid, Organisation, Timestamp};
+use domain::{EventId, Iccid, Organisation, Timestamp, limits};
 pub use store::events::Stored;
-use store::{StoreError, Tx, deliveries, events, lanes};
+use store::{StoreError, Tx, deliveries, events, heads, lanes};
 
+use crate::esims::open::Piece;
 use crate::{App, Caller};
 
 impl App {
@@ -30,6 +31,32 @@ impl App {
     ) -> Result<Vec<Stored>, StoreError> {
         let (org, before) = (caller.org(), before.unwrap_or(i64::MAX));
         self.store().read(move |tx| events::page_before(tx, org, before, most)).await
+    }
+
+    /// The same of one kind. Looks at so many events and no more: nothing found is not the end
+    /// while there is a next number.
+    pub async fn recent_events_of(
+        &self,
+        caller: &Caller,
+        kind: &str,
+        before: Option<i64>,
+        most: i64,
+    ) -> Result<Piece<Stored>, StoreError> {
+        let (org, kind) = (caller.org(), kind.to_owned());
+        self.store()
+            .read(move |tx| {
+                let end = heads::find(tx, org)?.map_or(0, |head| head.event_seq) + 1;
+                let before = before.unwrap_or(end).min(end);
+                let down_to = before.saturating_sub(limits::EVENTS_LOOKED_AT).max(1);
+                let found = events::page_of_kind(tx, (org, &kind), (before, down_to), most)?;
+                let is_full = i64::try_from(found.len()) == Ok(most);
+                let next = match found.last() {
+                    Some(last) if is_full => Some(last.seq),
+                    _ => Some(down_to).filter(|from| *from > 1),
+                };
+                Ok(Piece { found, next })
+            })
+            .await
     }
 
     /// Writes an event in the transaction of its cause: into the feed, and on its way to the

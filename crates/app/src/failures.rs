@@ -1,7 +1,7 @@
 //! Requests that failed, for those who sent them: noted in memory, written a little later and many
 //! at once, so that no request waits for it.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use domain::{OrgId, limits};
@@ -10,31 +10,45 @@ use store::{StoreError, failures};
 
 use crate::{App, Caller};
 
-/// What is noted and not written yet. When there is too much of it, the oldest goes.
+/// What is noted and not written yet, by organisation. Of each no more than is kept: the oldest
+/// goes, so that a flood of one leaves the others alone. When there is too much in all, what comes
+/// is lost.
 #[derive(Default)]
-pub(crate) struct Waiting(Mutex<VecDeque<(OrgId, Failure)>>);
+pub(crate) struct Waiting(Mutex<Noted>);
+
+#[derive(Default)]
+struct Noted {
+    by_org: BTreeMap<OrgId, VecDeque<Failure>>,
+    count: usize,
+}
 
 impl Waiting {
-    fn lock(&self) -> MutexGuard<'_, VecDeque<(OrgId, Failure)>> {
+    fn lock(&self) -> MutexGuard<'_, Noted> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn push(&self, org: OrgId, failure: Failure) {
-        let mut waiting = self.lock();
-        if waiting.len() >= limits::FAILURES_WAITING_MAX {
-            waiting.pop_front();
+        let noted = &mut *self.lock();
+        let full = |own: &&mut VecDeque<Failure>| own.len() >= limits::FAILURES_KEPT;
+        match noted.by_org.get_mut(&org).filter(full) {
+            Some(own) => {
+                own.pop_front();
+                own.push_back(failure);
+            }
+            None if noted.count < limits::FAILURES_WAITING_MAX => {
+                noted.by_org.entry(org).or_default().push_back(failure);
+                noted.count += 1;
+            }
+            None => {}
         }
-        waiting.push_back((org, failure));
     }
 
-    /// Everything there is of one organisation, whichever was noted first.
+    /// Everything there is of one organisation, in order.
     fn take(&self) -> Option<(OrgId, Vec<Failure>)> {
-        let mut waiting = self.lock();
-        let org = waiting.front().map(|(org, _)| *org)?;
-        let (own, others): (VecDeque<_>, VecDeque<_>) =
-            waiting.drain(..).partition(|(of, _)| *of == org);
-        *waiting = others;
-        Some((org, own.into_iter().map(|(_, failure)| failure).collect()))
+        let mut noted = self.lock();
+        let (org, own) = noted.by_org.pop_first()?;
+        noted.count -= own.len();
+        Some((org, own.into()))
     }
 }
 
@@ -61,10 +75,8 @@ impl App {
     /// Writes what was noted, one transaction per organisation. What cannot be written now is
     /// lost: it is for people to look at, not for the books.
     pub async fn write_failures_once(&self) -> Result<(), StoreError> {
-        while let Some((org, mut noted)) = self.failures_waiting().take() {
-            let keep = limits::FAILURES_KEPT;
-            let surplus = noted.len().saturating_sub(usize::try_from(keep).unwrap_or(usize::MAX));
-            noted.drain(..surplus);
+        while let Some((org, noted)) = self.failures_waiting().take() {
+            let keep = i64::try_from(limits::FAILURES_KEPT).unwrap_or(i64::MAX);
             self.store().write(org, move |tx| failures::add(tx, org, &noted, keep)).await?;
         }
         Ok(())
@@ -80,6 +92,18 @@ impl App {
         let since = self.now().plus_days(-limits::FAILURES_DAYS);
         let (org, bound) = (caller.org(), (before.unwrap_or(i64::MAX), since));
         self.store().read(move |tx| failures::page(tx, org, bound, most)).await
+    }
+
+    /// Those whose request is called that, or begins so. Few are kept, so all are looked at.
+    pub async fn failed_requests_called(
+        &self,
+        caller: &Caller,
+        name: &str,
+    ) -> Result<Vec<Failure>, StoreError> {
+        let most = i64::try_from(limits::FAILURES_KEPT).unwrap_or(i64::MAX);
+        let mut found = self.failed_requests(caller, None, most).await?;
+        found.retain(|failure| failure.request.starts_with(name));
+        Ok(found)
     }
 
     /// Forgets those that are too old.
@@ -133,13 +157,23 @@ mod tests {
     }
 
     #[test]
-    fn the_oldest_goes_when_too_much_waits() {
+    fn the_oldest_of_the_same_goes_and_a_flood_is_lost() {
         let waiting = Waiting::default();
-        for n in 0..=limits::FAILURES_WAITING_MAX {
+        for n in 0..=limits::FAILURES_KEPT {
             waiting.push(org(1), failure(n));
         }
         let (_, taken) = waiting.take().expect("some wait");
-        assert_eq!(taken.len(), limits::FAILURES_WAITING_MAX);
-        assert_eq!(taken.first(), Some(&failure(1)));
+        assert_eq!((taken.len(), taken.first()), (limits::FAILURES_KEPT, Some(&failure(1))));
+        for n in 0..limits::FAILURES_WAITING_MAX {
+            let of = u8::try_from(n / limits::FAILURES_KEPT).expect("a few");
+            waiting.push(org(of), failure(n));
+        }
+        waiting.push(org(255), failure(0));
+        let mut count = 0;
+        while let Some((of, taken)) = waiting.take() {
+            assert_ne!(of, org(255));
+            count += taken.len();
+        }
+        assert_eq!(count, limits::FAILURES_WAITING_MAX);
     }
 }

@@ -10,7 +10,6 @@ pub mod audit;
 pub mod callbacks;
 pub mod catalogue;
 pub mod credit;
-pub mod csv;
 pub mod demo;
 pub mod erasure;
 pub mod esims;

@@ -2,6 +2,7 @@
 
 mod acts;
 mod change;
+mod own;
 
 use std::collections::HashMap;
 
@@ -10,6 +11,7 @@ use domain::{CallbackUrl, Currency, Mode, OrgId, Organisation, Secret, Timestamp
 use store::epochs::{self, Epoch};
 use store::{StoreError, Tx, heads, organisations};
 
+pub use self::own::{Callbacks, Details, OwnChange, OwnError};
 use crate::keys::Purpose;
 use crate::{Actor, App, Balances};
 

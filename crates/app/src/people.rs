@@ -3,6 +3,7 @@
 
 mod links;
 mod me;
+mod secrets;
 mod sign_in;
 mod team;
 mod totp;

@@ -1,12 +1,14 @@
 //! The clock of a sandbox organisation: runs like the real one plus an offset that only grows. And
 //! what else only a sandbox has: faults on demand, and a fresh start.
 
+mod by_people;
 mod faults;
 mod reset;
 
 use domain::{Mode, OrgId, Timestamp, limits};
 use store::{StoreError, Tx, heads};
 
+pub use self::by_people::{Act, Sandbox};
 pub use self::faults::Fault;
 use crate::{App, Caller};
 
@@ -22,6 +24,9 @@ pub enum Error {
     /// There is no such test card.
     #[error("card must be pays, declines, silent or late, or null for none")]
     Card,
+    /// The fault is none that can be had.
+    #[error("a fault is a status from 400 to 599 or up to 60 seconds, up to 10000 times")]
+    Fault,
     /// The database.
     #[error(transparent)]
     Store(#[from] StoreError),

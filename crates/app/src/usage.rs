@@ -400,7 +400,7 @@ fn note_use(
 }
 
 /// What a country is called: an eSIM can be where nothing is sold.
-pub(crate) fn country_name(catalogue: &Catalogue, iso: &str) -> Option<String> {
+pub fn country_name(catalogue: &Catalogue, iso: &str) -> Option<String> {
     let known = catalogue.country(iso).map(|country| country.name.clone());
     known.or_else(|| world::country(iso).map(|country| country.name))
 }

@@ -12,6 +12,7 @@ pub mod callback;
 pub mod callback_url;
 pub mod catalogue;
 pub mod contact;
+pub mod csv;
 pub mod demo;
 pub mod esim;
 pub mod event;

@@ -293,6 +293,8 @@ pub const DELIVERIES_PER_WRITE: i64 = 1_000;
 pub const DELIVERIES_COUNTED_MAX: i64 = 10_000;
 /// Deliveries that an organisation's delays are computed from.
 pub const DELAYS_OF: i64 = 1_000;
+/// Events that are looked at for those of one kind.
+pub const EVENTS_LOOKED_AT: i64 = 10_000;
 /// Hours of a series of usage: more than a year.
 pub const USAGE_HOURS_MAX: i64 = 400 * 24;
 /// Days of one.
@@ -302,6 +304,8 @@ pub const FORGET_EVERY: Duration = Duration::from_mins(10);
 
 // ── Portal ──────────────────────────────────────────────────────────────────────────────────────
 
+/// eSIMs that one look for a piece of a number or a note goes through.
+pub const ESIMS_LOOKED_AT: i64 = 20_000;
 /// Links to one eSIM that work at a time: for a family, and then some.
 pub const SHARES_PER_ESIM_MAX: usize = 20;
 /// Days for which a link works when nobody says.
@@ -309,10 +313,10 @@ pub const SHARE_DAYS: i64 = 30;
 /// Most days for which one may.
 pub const SHARE_DAYS_MAX: i64 = 365;
 /// Failed requests of one organisation that are kept.
-pub const FAILURES_KEPT: i64 = 200;
+pub const FAILURES_KEPT: usize = 200;
 /// Days for which they are.
 pub const FAILURES_DAYS: i64 = 14;
-/// Failed requests that one node holds until they are written; beyond it the oldest go.
+/// Failed requests that one node holds until they are written; beyond it they are lost.
 pub const FAILURES_WAITING_MAX: usize = 10_000;
 /// How often they are written.
 pub const FAILURES_EVERY: Duration = Duration::from_secs(1);

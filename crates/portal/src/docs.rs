@@ -1,6 +1,6 @@
 //! The API reference at `/docs`: one page per OpenAPI document and a changelog, rendered once when
-//! the router is built and served from memory. It shows the documents it is given, and knows no
-//! operation by name.
+//! somebody asks for it and from then on served from memory. It shows the documents it is given,
+//! and knows no operation by name.
 
 mod changelog;
 mod operation;
@@ -11,12 +11,13 @@ mod sample;
 mod schema;
 mod spec;
 
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 use axum::Router;
 use axum::http::{HeaderMap, StatusCode};
 use axum::routing::{MethodRouter, get};
 
+use maud::Markup;
 use spec::Spec;
 
 use crate::served::File;
@@ -36,34 +37,48 @@ pub struct Release {
 }
 
 /// The routes under `/docs`. The newest version is also the first page.
-///
-/// # Panics
-/// When a document is not JSON: they are part of the binary, so a test meets it first.
 pub fn router(documents: &[Document], changelog: &[Release]) -> Router {
-    let specs = spec::sorted(documents.iter().map(Spec::read).collect());
-    let html = |body: maud::Markup| File::new("text/html; charset=utf-8", body.into_string());
+    let documents = spec::sorted(documents.to_vec());
+    let names: Vec<_> = documents.iter().map(|document| document.name).collect();
+    let specs = late(move || documents.iter().map(Spec::read).collect::<Vec<_>>());
+    let (of_changes, of_none) = (specs.clone(), specs.clone());
+    let changelog = changelog.to_vec();
+    let changes = late(move || html(changelog::page(&of_changes, &changelog)));
     let mut router = Router::new()
-        .route("/docs/style.css", file(File::new("text/css; charset=utf-8", STYLE.to_owned())))
-        .route(
-            "/docs/docs.js",
-            file(File::new("text/javascript; charset=utf-8", SCRIPT.to_owned())),
-        )
-        .route("/docs/mark.svg", file(File::new("image/svg+xml", MARK.to_owned())))
-        .route("/docs/changelog", file(html(changelog::page(&specs, changelog))));
-    for (place, spec) in specs.iter().enumerate() {
-        let page = html(reference::page(&specs, spec));
+        .route("/docs/style.css", fixed("text/css; charset=utf-8", STYLE))
+        .route("/docs/docs.js", fixed("text/javascript; charset=utf-8", SCRIPT))
+        .route("/docs/mark.svg", fixed("image/svg+xml", MARK))
+        .route("/docs/changelog", file(changes));
+    for (place, name) in names.into_iter().enumerate() {
+        let specs = specs.clone();
+        let page = late(move || html(reference::page(&specs, &specs[place])));
         if place == 0 {
             router = router.route("/docs", file(page.clone())).route("/docs/", file(page.clone()));
         }
-        router = router.route(&format!("/docs/{}", spec.name), file(page));
+        router = router.route(&format!("/docs/{name}"), file(page));
     }
-    let missing = Arc::new(html(page::not_found(&specs)));
+    let missing = late(move || html(page::not_found(&of_none)));
     let not_found = get(move || async move { missing.answer_as(StatusCode::NOT_FOUND) });
     router.route("/docs/{*rest}", not_found)
 }
 
-fn file(file: File) -> MethodRouter {
-    let file = Arc::new(file);
+/// Something that is made when it is first needed: most processes are never asked for a page, and
+/// none should start later because of pages.
+type Late<T> = Arc<LazyLock<T, Box<dyn FnOnce() -> T + Send>>>;
+
+fn late<T>(make: impl FnOnce() -> T + Send + 'static) -> Late<T> {
+    Arc::new(LazyLock::new(Box::new(make)))
+}
+
+fn html(body: Markup) -> File {
+    File::new("text/html; charset=utf-8", body.into_string())
+}
+
+fn fixed(kind: &'static str, text: &'static str) -> MethodRouter {
+    file(late(move || File::new(kind, text.to_owned())))
+}
+
+fn file(file: Late<File>) -> MethodRouter {
     get(move |headers: HeaderMap| async move { file.answer(&headers) })
 }
 

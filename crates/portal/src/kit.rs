@@ -14,14 +14,21 @@ mod mood;
 pub mod qr;
 pub mod table;
 
-pub use facts::{facts, live, menu, menu_link, section, strip, tiles};
+pub use facts::{facts, fold, live, menu, menu_link, section, strip, tabs, tiles};
 pub use frame::{Area, Entry, Frame, Person, Said, Theme, plain_page, print_page};
 pub use icon::mark;
 pub use mood::Mood;
 
 /// The style of every page, served at `/portal/style.css`.
-pub const STYLE: &str =
-    concat!(include_str!("../assets/tokens.css"), "\n", include_str!("../assets/portal.css"));
+pub const STYLE: &str = concat!(
+    include_str!("../assets/tokens.css"),
+    "\n",
+    include_str!("../assets/pictures.css"),
+    "\n",
+    include_str!("../assets/portal.css"),
+    "\n",
+    include_str!("../assets/share.css")
+);
 
 /// The script of every page, served at `/portal/portal.js`.
 pub const SCRIPT: &str = include_str!("../assets/portal.js");

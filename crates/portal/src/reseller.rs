@@ -41,6 +41,8 @@ use crate::served::File;
 pub struct Settings {
     /// The address the service is reached at, for links that are handed over.
     pub public_url: String,
+    /// The operations a reseller can call, such as `POST /orders`.
+    pub operations: Vec<String>,
 }
 
 /// Everything under `/portal`.

@@ -75,6 +75,15 @@ pub(crate) struct Flags {
 }
 
 impl Config {
+    /// The address people reach the service at, as far as settings tell.
+    pub(crate) fn reached_at(&self) -> String {
+        let scheme = if self.tls_certificate.is_empty() { "http" } else { "https" };
+        match self.public_url.trim_end_matches('/') {
+            "" => format!("{scheme}://{}", self.listen),
+            url => url.to_owned(),
+        }
+    }
+
     /// Reads all sources. An error says which one and what to do.
     pub(crate) fn load(
         flags: &Flags,

@@ -157,7 +157,10 @@ fn pages(app: &App, settings: &Settings) -> axum::Router {
         .into_iter()
         .map(|(version, changes)| docs::Release { version: version.name(), changes })
         .collect();
-    let portal = reseller::Settings { public_url: settings.public_url.clone() };
+    let newest = api::Surface::Interface(versions::Version::NEWEST);
+    let operations = [newest, api::Surface::Reseller].into_iter().flat_map(api::operations);
+    let operations = operations.map(|one| format!("{} {}", one.method, one.path)).collect();
+    let portal = reseller::Settings { public_url: settings.public_url.clone(), operations };
     docs::router(&documents, &changelog)
         .merge(receipts::router(app.clone()))
         .merge(share::router(app.clone()))

@@ -111,6 +111,9 @@ const FIND: &str = "SELECT d.seq, e.id, e.kind, e.at, d.lane, d.form, d.state, d
      JOIN events e ON e.org_id = d.org_id AND e.seq = d.seq WHERE d.org_id = $1 AND d.seq = $2";
 const ATTEMPTS: &str = "SELECT seq, n, at, status, took_ms, answer FROM attempts \
      WHERE org_id = $1 AND seq = $2 ORDER BY n";
+const LAST_ATTEMPTS: &str = "SELECT a.seq, a.n, a.at, a.status, a.took_ms, a.answer \
+     FROM deliveries d JOIN attempts a ON a.org_id = d.org_id AND a.seq = d.seq \
+     AND a.n = d.attempts WHERE d.org_id = $1 AND d.seq IN ({list})";
 const DEAD: &str = "SELECT seq, lane FROM deliveries WHERE org_id = $1 AND state = 'dead' \
      AND seq > $2 ORDER BY seq LIMIT $3";
 const WITHIN: &str = "SELECT d.seq, d.lane, d.state, e.at FROM deliveries d \
@@ -241,6 +244,15 @@ pub fn find(
     Ok(Some((delivery(&row)?, attempts)))
 }
 
+/// The last attempt of each of these that was tried, in no order.
+pub fn last_attempts(
+    tx: &mut Tx<'_>,
+    org: OrgId,
+    seqs: &[i64],
+) -> Result<Vec<Attempt>, StoreError> {
+    tx.all_in(LAST_ATTEMPTS, args![org], &values(seqs))?.iter().map(attempt).collect()
+}
+
 /// Dead deliveries after that number, each with its lane.
 pub fn dead(
     tx: &mut Tx<'_>,
@@ -283,12 +295,13 @@ pub fn again(tx: &mut Tx<'_>, org: OrgId, seqs: &[i64]) -> Result<(), StoreError
     tx.later_in(AGAIN, args![org], &values(seqs))
 }
 
-/// How long the newest deliveries took from being made to being delivered, in milliseconds.
-pub fn delays(tx: &mut Tx<'_>, org: OrgId, most: i64) -> Result<Vec<i64>, StoreError> {
+/// When the newest deliveries were delivered, newest first, and how long each took from being
+/// made, in milliseconds.
+pub fn delays(tx: &mut Tx<'_>, org: OrgId, most: i64) -> Result<Vec<(Timestamp, i64)>, StoreError> {
     let mut delays = Vec::new();
     for row in tx.all(DELAYS, args![org, most])? {
         if row.text(2)? == State::Delivered.name() {
-            delays.push(row.int(1)? - row.int(0)?);
+            delays.push((row.time(1)?, row.int(1)? - row.int(0)?));
         }
     }
     Ok(delays)

@@ -1,11 +1,14 @@
 //! eSIMs that belong to somebody.
 
+mod look;
+
 use std::collections::HashMap;
 
 use domain::esim::{Esim, ProfileStatus, Seen, SuspendedBy};
 use domain::filter::{Direction, NumberTest, Page, TextTest};
 use domain::{Iccid, Msisdn, OrgId, Timestamp};
 
+pub use self::look::{Effort, Looked, Piece, Way, by_note, look};
 use crate::profiles::count_in_head;
 use crate::sealed::Sealed;
 use crate::sql::Select;

@@ -26,6 +26,9 @@ const PAGE: &str = "SELECT seq, id, kind, at, data FROM events \
 const PAGE_BEFORE: &str = "SELECT seq, id, kind, at, data FROM events \
      WHERE org_id = $1 AND seq < $2 ORDER BY seq DESC LIMIT $3";
 
+const PAGE_OF_KIND: &str = "SELECT seq, id, kind, at, data FROM events \
+     WHERE org_id = $1 AND seq < $2 AND seq >= $3 AND kind = $4 ORDER BY seq DESC LIMIT $5";
+
 /// Adds a fact of the organisation this write belongs to.
 pub fn add(
     tx: &mut Tx<'_>,
@@ -56,6 +59,16 @@ pub fn page_before(
     most: i64,
 ) -> Result<Vec<Stored>, StoreError> {
     tx.all(PAGE_BEFORE, args![org, before, most])?.iter().map(stored).collect()
+}
+
+/// Facts of a kind, newest first, from before one number down to another.
+pub fn page_of_kind(
+    tx: &mut Tx<'_>,
+    (org, kind): (OrgId, &str),
+    (before, down_to): (i64, i64),
+    most: i64,
+) -> Result<Vec<Stored>, StoreError> {
+    tx.all(PAGE_OF_KIND, args![org, before, down_to, kind, most])?.iter().map(stored).collect()
 }
 
 fn stored(row: &Row) -> Result<Stored, StoreError> {

@@ -33,7 +33,7 @@ pub(crate) fn spellings(secret: &str) -> Vec<String> {
 
 /// All that a thief of the database would have: its files, or every row of every table.
 pub(crate) async fn stolen(home: &Home) -> Vec<(String, String)> {
-    let dump = home.dump().await.into_iter().map(|(table, rows)| (table, rows.join("\n")));
+    let dump = home.everything().await.into_iter().map(|(table, rows)| (table, rows.join("\n")));
     let mut all: Vec<_> = dump.collect();
     if home.is_sqlite() {
         for entry in std::fs::read_dir(home.data()).expect("the data folder") {

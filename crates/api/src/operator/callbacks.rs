@@ -86,7 +86,7 @@ pub(crate) async fn test(
     OfOrg(org): OfOrg,
     State(api): State<Api>,
 ) -> Result<Answer<Told>, Problem> {
-    let event = api.app.test_callback_of(operator.actor(), org).await?;
+    let (event, _) = api.app.test_callback_of(operator.actor(), org).await?;
     Ok(ok(Told { event: event.to_string() }))
 }
 

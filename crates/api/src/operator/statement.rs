@@ -1,6 +1,5 @@
 //! `…/{id}/statement`: the ledger over a period, written page by page so that memory stays flat.
 
-use app::csv::cell;
 use app::statement::{Heading, Posted};
 use app::{App, StoreError};
 use axum::body::Body;
@@ -17,6 +16,7 @@ use crate::Api;
 use crate::caller::ByOperator;
 use crate::problem::Problem;
 use crate::query::Query;
+use domain::csv::cell;
 
 /// `GET …/statement`.
 pub(crate) async fn show(

@@ -1,12 +1,13 @@
 //! `/operator/v1/organisations/{id}/users`.
 
+use app::people::TeamError;
 use app::users::{Error, NewUser};
 use axum::extract::State;
 use domain::User;
 use http::StatusCode;
 use serde::Serialize;
 
-use super::{OfOrg, not_found};
+use super::{OfOrg, OfUser, not_found};
 use crate::Api;
 use crate::account::WireUser;
 use crate::caller::ByOperator;
@@ -45,6 +46,25 @@ pub(crate) async fn add(
     Ok(Answer(StatusCode::CREATED, user.into()))
 }
 
+/// `POST …/users/{userId}/link`.
+pub(crate) async fn link(
+    ByOperator(operator): ByOperator,
+    OfOrg(org): OfOrg,
+    OfUser(user): OfUser,
+    State(api): State<Api>,
+) -> Result<Answer<PasswordLink>, Problem> {
+    let made = api.app.password_link_of(operator.actor(), org, user).await?;
+    let link = format!("{}/portal/link/{}", api.public_url, made.token.expose());
+    Ok(Answer(StatusCode::CREATED, PasswordLink { link, expires_at: made.expires_at.to_string() }))
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct PasswordLink {
+    link: String,
+    expires_at: String,
+}
+
 #[derive(Serialize)]
 pub(crate) struct Users {
     users: Vec<Identified>,
@@ -73,6 +93,16 @@ impl From<Error> for Problem {
             Error::Taken => Self::bad_request("email-taken", text),
             Error::TooMany => Self::bad_request("too-many-users", text),
             Error::Store(cause) => cause.into(),
+        }
+    }
+}
+
+impl From<TeamError> for Problem {
+    fn from(error: TeamError) -> Self {
+        match error {
+            TeamError::Store(cause) => cause.into(),
+            TeamError::User(error) => error.into(),
+            error => not_found("unknown-user", error.to_string()),
         }
     }
 }

@@ -141,17 +141,22 @@ impl App {
 
     /// Sends the caller an event that only looks like one; says its id.
     pub async fn test_callback(&self, caller: &Caller) -> Result<EventId, Error> {
-        self.tell_test(caller.org(), None).await
+        Ok(self.tell_test(caller.org(), None).await?.0)
     }
 
-    /// The operator sends an organisation one.
-    pub async fn test_callback_of(&self, actor: Actor, org: OrgId) -> Result<EventId, Error> {
+    /// Somebody sends an organisation one; says its id and its number.
+    pub async fn test_callback_of(
+        &self,
+        actor: Actor,
+        org: OrgId,
+    ) -> Result<(EventId, i64), Error> {
         self.tell_test(org, Some(self.act(actor, "callbacks.test"))).await
     }
 
-    async fn tell_test(&self, org: OrgId, act: Option<Act>) -> Result<EventId, Error> {
+    async fn tell_test(&self, org: OrgId, act: Option<Act>) -> Result<(EventId, i64), Error> {
         let (app, id, now) = (self.clone(), self.event_id(), self.now());
-        self.store()
+        let seq = self
+            .store()
             .write(org, move |tx| {
                 let organisation =
                     organisations::find(tx, org)?.ok_or(Error::UnknownOrganisation)?;
@@ -160,11 +165,12 @@ impl App {
                 if let Some(act) = &act {
                     act.note(tx, Some(org), id, "")?;
                 }
-                Ok::<_, Error>(app.tell(tx, &organisation, (id, clock), &example(clock))?)
+                app.tell(tx, &organisation, (id, clock), &example(clock))?;
+                Ok::<_, Error>(tx.head().map_or(0, |head| head.event_seq))
             })
             .await?;
         self.outgoing().wake();
-        Ok(id)
+        Ok((id, seq))
     }
 }
 
@@ -172,7 +178,8 @@ impl App {
 pub(crate) fn health(tx: &mut Tx<'_>, organisation: &Organisation) -> Result<Health, StoreError> {
     let org = organisation.id;
     let (waiting, dead) = deliveries::counts(tx, org)?;
-    let mut delays = deliveries::delays(tx, org, limits::DELAYS_OF)?;
+    let newest = deliveries::delays(tx, org, limits::DELAYS_OF)?;
+    let mut delays: Vec<_> = newest.into_iter().map(|(_, delay)| delay).collect();
     delays.sort_unstable();
     let url = organisation.settings.callback_url.as_ref();
     Ok(Health {
@@ -243,7 +250,7 @@ fn wait_again(
 }
 
 /// The highest of so many percent.
-fn percentile(sorted: &[i64], percent: usize) -> Option<i64> {
+pub(super) fn percentile(sorted: &[i64], percent: usize) -> Option<i64> {
     let place = (sorted.len() * percent).div_ceil(100);
     sorted.get(place.saturating_sub(1)).copied()
 }

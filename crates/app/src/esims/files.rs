@@ -8,8 +8,8 @@ use store::StoreError;
 
 use super::codes::{Download, Installable};
 use super::zip::Zip;
-use crate::csv::cell;
 use crate::qr;
+use domain::csv::cell;
 
 /// Pictures drawn before others get their turn.
 const PICTURES_AT_ONCE: usize = 32;

@@ -6,7 +6,7 @@ use domain::inventory::{Lot, Move};
 use domain::{Iccid, OrgId, Organisation, Timestamp};
 use store::assignments::Stored;
 use store::lots::{self, Cause};
-use store::{StoreError, Tx, orders};
+use store::{StoreError, Tx, heads, orders, organisations};
 
 use super::Loaded;
 use crate::idempotency::{self, Request};
@@ -47,6 +47,17 @@ pub enum Outcome {
     UnknownAssignment,
 }
 
+/// What taking a bundle off would give back.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct GivesBack {
+    /// Which assignment.
+    pub id: i64,
+    /// Whether the bundle would go back to the inventory; nothing comes back otherwise.
+    pub bundle: bool,
+    /// What it would give instead, as money, in minor units; none where it cost nothing.
+    pub money: Option<i64>,
+}
+
 /// Why there is no outcome.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
@@ -74,6 +85,34 @@ impl App {
             .await
     }
 
+    /// What would come back of each bundle on one of the caller's eSIMs that is not over. Changes
+    /// nothing.
+    pub async fn gives_back(
+        &self,
+        caller: &Caller,
+        iccid: &Iccid,
+    ) -> Result<Vec<GivesBack>, StoreError> {
+        let (org, iccid, now) = (caller.org(), iccid.clone(), self.now());
+        self.store()
+            .read(move |tx| {
+                let Some(organisation) = organisations::find(tx, org)? else { return Ok(vec![]) };
+                let Some(mut loaded) = Loaded::find(tx, org, &iccid)? else { return Ok(vec![]) };
+                let clock = heads::find(tx, org)?.map_or(now, |head| head.clock(now));
+                loaded.advance(clock);
+                let open: Vec<_> = loaded.queue.assignments().to_vec();
+                let mut gives = Vec::new();
+                for one in open.iter().filter(|one| !one.state.is_finished()) {
+                    let Some(stored) = loaded.stored(one.id) else { continue };
+                    let lot = given_back_to(tx, (&organisation, clock), (one, stored))?;
+                    let paid = lot.as_ref().filter(|lot| !lot.cost_nothing());
+                    let money = paid.map(|lot| lot.refund(1).amount);
+                    gives.push(GivesBack { id: one.id, bundle: lot.is_some(), money });
+                }
+                Ok(gives)
+            })
+            .await
+    }
+
     fn take_off(
         &self,
         tx: &mut Tx<'_>,
@@ -89,12 +128,7 @@ impl App {
         let Some((one, stored)) = chosen(&loaded, command) else {
             return Ok(Outcome::UnknownAssignment);
         };
-        let lot = match stored.lot {
-            _ if one.started_at.is_some() => None,
-            Some(lot) => lots::find(tx, org, lot)?,
-            None => lot_to_come(tx, org, &stored)?,
-        };
-        let lot = lot.filter(|lot| lot.is_refundable(organisation.settings.refund_days, clock));
+        let lot = given_back_to(tx, (&organisation, clock), (&one, &stored))?;
         let outcome = match &lot {
             None => Outcome::Nothing,
             // What cost nothing is worth nothing as money; the bundle is worth more.
@@ -163,6 +197,20 @@ impl App {
         }
         Ok(())
     }
+}
+
+/// The lot that a bundle goes back to when it is taken off; none where it is lost.
+fn given_back_to(
+    tx: &mut Tx<'_>,
+    (organisation, clock): (&Organisation, Timestamp),
+    (one, stored): (&Assignment, &Stored),
+) -> Result<Option<Lot>, StoreError> {
+    let lot = match stored.lot {
+        _ if one.started_at.is_some() => None,
+        Some(lot) => lots::find(tx, organisation.id, lot)?,
+        None => lot_to_come(tx, organisation.id, stored)?,
+    };
+    Ok(lot.filter(|lot| lot.is_refundable(organisation.settings.refund_days, clock)))
 }
 
 /// The lot of a bundle whose order is still worked on, as it is going to be.

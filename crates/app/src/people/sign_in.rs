@@ -1,5 +1,5 @@
-//! Signing in: wrong passwords are counted before they are tried, so that many at once gain nothing;
-//! a stranger and a wrong password look alike, and take as long.
+//! Signing in: wrong passwords are counted before they are tried, so that many at once gain
+//! nothing; a stranger and a wrong password look alike, and take as long.
 
 use std::net::IpAddr;
 

@@ -1,7 +1,7 @@
 //! The people of an organisation, looked after by its owners and admins.
 
 use domain::contact::Email;
-use domain::{OrgId, Role, Secret, User, UserId};
+use domain::{OrgId, Role, Secret, Timestamp, User, UserId};
 use store::users::Account;
 use store::{StoreError, Tx, sessions, users as table};
 
@@ -38,6 +38,8 @@ pub enum Error {
 pub struct Invited {
     /// Whose it is.
     pub user: User,
+    /// Until when it is good.
+    pub expires_at: Timestamp,
     /// What stands in the link.
     pub token: Secret<String>,
 }
@@ -51,28 +53,45 @@ impl App {
         let new =
             NewUser { role: role.name().to_owned(), email: email.to_owned(), ..NewUser::default() };
         let user = self.add_user(member.actor(), member.org(), new).await?;
-        let token = self.add_link(member, user.id, Kind::Invitation).await?;
-        Ok(Invited { user, token })
+        let (token, expires_at) = self.add_link(member, user.id, Kind::Invitation).await?;
+        Ok(Invited { user, expires_at, token })
     }
 
     /// Makes a new link for somebody who has lost the password or the invitation.
     pub async fn new_password_link(&self, member: &Member, id: UserId) -> Result<Invited, Error> {
         let account = self.touchable(member, id).await?;
-        let is_new = account.user.password_hash.is_none();
-        let kind = if is_new { Kind::Invitation } else { Kind::Reset };
-        let token = self.add_link(member, id, kind).await?;
-        Ok(Invited { user: account.user, token })
+        let (token, expires_at) = self.add_link(member, id, kind_for(&account.user)).await?;
+        Ok(Invited { user: account.user, expires_at, token })
     }
 
-    /// The same for the operator, who may help anybody.
+    /// The same for the operator, who may help everybody.
     pub async fn password_link_for(&self, actor: Actor, email: &str) -> Result<Invited, Error> {
-        let unknown = || Error::User(users::Error::UnknownUser);
-        let email = Email::parse(email).map_err(|_| unknown())?;
+        let email = Email::parse(email).map_err(|_| Error::Unknown)?;
         let found = self.store().read(move |tx| table::by_email(tx, &email)).await?;
-        let account = found.filter(|found| found.org != OrgId::HOUSE).ok_or_else(unknown)?;
+        self.link_by_operator(actor, found).await
+    }
+
+    /// The same for the person of that id.
+    pub async fn password_link_of(
+        &self,
+        actor: Actor,
+        org: OrgId,
+        id: UserId,
+    ) -> Result<Invited, Error> {
+        let found = self.store().read(move |tx| table::find(tx, id)).await?;
+        self.link_by_operator(actor, found.filter(|found| found.org == org)).await
+    }
+
+    async fn link_by_operator(
+        &self,
+        actor: Actor,
+        found: Option<Account>,
+    ) -> Result<Invited, Error> {
+        let found = found.filter(|found| found.org != OrgId::HOUSE).ok_or(Error::Unknown)?;
         let act = self.act(actor, "user.link");
-        let token = self.link_for((account.org, account.user.id), Kind::Reset, act).await?;
-        Ok(Invited { user: account.user, token })
+        let kind = kind_for(&found.user);
+        let (token, expires_at) = self.link_for((found.org, found.user.id), kind, act).await?;
+        Ok(Invited { user: found.user, expires_at, token })
     }
 
     /// Gives somebody another role. Takes effect with the next click.
@@ -154,7 +173,7 @@ impl App {
         member: &Member,
         id: UserId,
         kind: Kind,
-    ) -> Result<Secret<String>, Error> {
+    ) -> Result<(Secret<String>, Timestamp), Error> {
         let act = self.act(member.actor(), "user.link");
         self.link_for((member.org(), id), kind, act).await
     }
@@ -164,7 +183,7 @@ impl App {
         (org, id): (OrgId, UserId),
         kind: Kind,
         act: Act,
-    ) -> Result<Secret<String>, Error> {
+    ) -> Result<(Secret<String>, Timestamp), Error> {
         let (token, expires_at) = (self.new_token(), self.now().plus(kind.lasts()));
         let digest = self.held_digest(&token).expect("it was made here");
         self.store()
@@ -176,7 +195,7 @@ impl App {
                 Ok::<_, Error>(())
             })
             .await?;
-        Ok(Secret::new(token))
+        Ok((Secret::new(token), expires_at))
     }
 }
 
@@ -191,6 +210,11 @@ fn found(tx: &mut Tx<'_>, member: &Member, id: UserId) -> Result<Account, Error>
         return Err(Error::OwnersOnly);
     }
     Ok(account)
+}
+
+/// Whoever has no password yet was invited.
+fn kind_for(user: &User) -> Kind {
+    if user.password_hash.is_none() { Kind::Invitation } else { Kind::Reset }
 }
 
 fn keep_an_owner(tx: &mut Tx<'_>, account: &Account) -> Result<(), Error> {

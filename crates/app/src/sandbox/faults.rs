@@ -22,7 +22,7 @@ pub enum Fault {
 }
 
 impl Fault {
-    fn parts(self) -> (&'static str, i64, i64) {
+    pub(super) fn parts(self) -> (&'static str, i64, i64) {
         match self {
             Self::Status(status) => ("status", i64::from(status), 0),
             Self::Slow(time) => ("slow", 0, i64::try_from(time.as_secs()).unwrap_or(i64::MAX)),
@@ -30,7 +30,7 @@ impl Fault {
         }
     }
 
-    fn of(kept: &faults::Fault) -> Self {
+    pub(super) fn of(kept: &faults::Fault) -> Self {
         match kept.fault.as_str() {
             "status" => Self::Status(u16::try_from(kept.status).unwrap_or(500)),
             "slow" => Self::Slow(Duration::from_secs(u64::try_from(kept.seconds).unwrap_or(0))),

@@ -22,9 +22,13 @@ struct Draft {
 impl App {
     /// Starts the caller's organisation afresh; says its time, which goes on.
     pub async fn reset(&self, caller: &Caller) -> Result<Timestamp, Error> {
+        self.reset_by(Actor::Service, caller).await
+    }
+
+    pub(super) async fn reset_by(&self, actor: Actor, caller: &Caller) -> Result<Timestamp, Error> {
         sandbox_only(caller)?;
         let (app, old) = (self.clone(), caller.org());
-        let act = self.act(Actor::Service, "sandbox.reset");
+        let act = self.act(actor, "sandbox.reset");
         let draft = Draft { id: self.org_id(), random: self.rt().random(), now: self.now() };
         let clock = self
             .store()

@@ -23,7 +23,7 @@ const ME: Actor = Actor::CommandLine;
 
 fn request(key: Option<&str>) -> Request {
     let key = key.map(str::to_owned);
-    Request { key, facts: Vec::new(), form: "v2.5".to_owned() }
+    Request { key, facts: Vec::new(), form: "v2.5".to_owned(), deed: None }
 }
 
 /// Two organisations; the first has money and, with the answer, an eSIM.
@@ -259,7 +259,7 @@ fn failed_requests_are_written_a_little_later() {
         code: "x".into(),
         message: "ü".repeat(limits::FAILURE_MESSAGE_CHARS_MAX + 1),
         client: "192.0.2.1".into(),
-        key: caller.key(),
+        key: caller.key().expect("it came with one"),
     };
     (0..300).for_each(|n| app.note_failure(world.org(), failure(n)));
     let read = |before| world.wait(app.failed_requests(caller, before, ALL)).expect("read");

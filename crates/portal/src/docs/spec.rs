@@ -27,8 +27,7 @@ impl Spec {
 
     /// The number of an interface version, such as (2, 5); none for our other surfaces.
     pub(super) fn number(&self) -> Option<(u32, u32)> {
-        let (major, minor) = self.name.strip_prefix('v')?.split_once('.')?;
-        Some((major.parse().ok()?, minor.parse().ok()?))
+        number(self.name)
     }
 
     pub(super) fn title(&self) -> &str {
@@ -69,9 +68,14 @@ impl Operation<'_> {
 }
 
 /// Interface versions, newest first, then the others as they were given.
-pub(super) fn sorted(mut specs: Vec<Spec>) -> Vec<Spec> {
-    specs.sort_by_key(|spec| std::cmp::Reverse(spec.number()));
-    specs
+pub(super) fn sorted(mut documents: Vec<Document>) -> Vec<Document> {
+    documents.sort_by_key(|document| std::cmp::Reverse(number(document.name)));
+    documents
+}
+
+fn number(name: &str) -> Option<(u32, u32)> {
+    let (major, minor) = name.strip_prefix('v')?.split_once('.')?;
+    Some((major.parse().ok()?, minor.parse().ok()?))
 }
 
 pub(super) fn text(value: &Value) -> &str {

@@ -10,7 +10,7 @@ mod plot;
 use domain::{Currency, Money, Timestamp};
 use maud::{Markup, html};
 
-pub use bars::{Bundle, Share, bars, bundle, states};
+pub use bars::{Bundle, Share, bars, bundle, small_bundle, states};
 pub use plot::{Latency, area, latency, sparkline};
 
 use super::figures;

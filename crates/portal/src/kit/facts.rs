@@ -32,6 +32,22 @@ pub fn tiles(tiles: &[Markup]) -> Markup {
     html! { div.tiles { @for tile in tiles { div { (tile) } } } }
 }
 
+/// The parts of an area side by side: label, address, and whether it is the one that is open.
+pub fn tabs(name: &str, tabs: &[(&str, &str, bool)]) -> Markup {
+    html! {
+        nav.tabs aria-label=(name) {
+            @for (label, href, here) in tabs {
+                a href=(href) aria-current=[here.then_some("page")] { (label) }
+            }
+        }
+    }
+}
+
+/// One of many things of which only a line is seen until somebody unfolds it.
+pub fn fold(line: impl Render, inside: impl Render) -> Markup {
+    html! { details.fold { summary { (line) } div { (inside) } } }
+}
+
 /// Something that is renewed by itself on a page that is live. Its name is unique on the page.
 pub fn live(name: &str, body: impl Render) -> Markup {
     html! { div.live data-live-part=(name) { (body) } }

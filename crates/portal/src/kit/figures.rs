@@ -84,6 +84,11 @@ pub fn badge(mood: Mood, word: &str) -> Markup {
     html! { span.badge.(mood.class()) { (mood.shape()) (word) } }
 }
 
+/// The same for a sentence, which may break.
+pub fn note(mood: Mood, says: &str) -> Markup {
+    html! { span.note { span.(mood.class()) { (mood.shape()) } span { (says) } } }
+}
+
 /// What is not there.
 pub fn none() -> Markup {
     html! { span.none { "–" } }
@@ -93,7 +98,7 @@ fn unit(number: &str, unit: &str) -> Markup {
     html! { span.figure { (number) small { "\u{a0}" (unit) } } }
 }
 
-pub(super) fn bytes_in_words(bytes: i64) -> (String, &'static str) {
+pub(crate) fn bytes_in_words(bytes: i64) -> (String, &'static str) {
     scaled(bytes, &[("PB", 5), ("TB", 4), ("GB", 3), ("MB", 2), ("kB", 1)], "B")
 }
 
@@ -165,7 +170,7 @@ const MINUTE_MS: i64 = 60_000;
 const HOUR_MS: i64 = 3_600_000;
 const DAY_MS: i64 = 86_400_000;
 
-fn relative(at: Timestamp, now: Timestamp) -> String {
+pub(crate) fn relative(at: Timestamp, now: Timestamp) -> String {
     let away = at.ms().saturating_sub(now.ms());
     let size = away.saturating_abs();
     if size < 5_000 {

@@ -88,7 +88,8 @@ impl<'a> Table<'a> {
             tr.link[row.href.is_some()] role="row" {
                 @for (place, (head, cell)) in self.heads.iter().zip(&row.cells).enumerate() {
                     @if place == 0 {
-                        th scope="row" role="rowheader" class=[head.class()] { (first(row, cell)) }
+                        th.copying[row.copy.is_some()].number[head.number] scope="row"
+                            role="rowheader" { (first(row, cell)) }
                     } @else {
                         td role="cell" class=[head.class()] data-label=(head.label) { (cell) }
                     }

@@ -13,6 +13,8 @@ use super::Settings;
 pub(crate) struct Desk {
     pub(crate) app: App,
     pub(crate) public_url: Arc<str>,
+    /// The operations a reseller can call.
+    pub(crate) operations: Arc<[String]>,
     /// Whether the portal is reached over HTTPS, so that cookies may insist on it.
     pub(crate) is_secure: bool,
     /// Places for pages that follow changes.
@@ -23,6 +25,8 @@ impl Desk {
     pub(super) fn new(app: App, settings: &Settings) -> Self {
         let public_url: Arc<str> = settings.public_url.trim_end_matches('/').into();
         let is_secure = public_url.starts_with("https://");
-        Self { app, public_url, is_secure, live: Arc::new(Semaphore::new(limits::LIVE_PAGES_MAX)) }
+        let operations = settings.operations.clone().into();
+        let live = Arc::new(Semaphore::new(limits::LIVE_PAGES_MAX));
+        Self { app, public_url, operations, is_secure, live }
     }
 }

@@ -149,7 +149,7 @@ fn bundle_title<'c>(shelf: &'c Catalogue, name: &'c str) -> &'c str {
     shelf.bundle(name).map_or(name, catalogue::title)
 }
 
-fn badge(status: Status) -> Markup {
+pub(super) fn badge(status: Status) -> Markup {
     let (mood, word) = words::status(status);
     figures::badge(mood, word)
 }

@@ -1,6 +1,6 @@
 //! The door of the portal. Every route is added here with the right it takes, so none can be
-//! forgotten: who comes is known, the role allows it, and a form is one of our own, before a handler
-//! sees anything.
+//! forgotten: who comes is known, the role allows it, and a form is one of our own, before a
+//! handler sees anything.
 
 use std::net::Ipv4Addr;
 use std::sync::Arc;

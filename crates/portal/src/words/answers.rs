@@ -70,7 +70,8 @@ pub(crate) fn apply_refused(refusal: &apply::Refusal) -> String {
         }
         R::NoneLeft(name) => {
             return format!(
-                "There is not enough of {name} in your inventory. Nothing was changed. Buy it first."
+                "There is not enough of {name} in your inventory. Nothing was changed. \
+                 Buy it first."
             );
         }
         R::NotYourEsim => "This eSIM is not yours.",

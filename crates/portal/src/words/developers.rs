@@ -1,1 +1,35 @@
-//! Words of: Developers: keys, callbacks, deliveries, the feed, failed requests, the sandbox.
+//! Developers: keys, callbacks, deliveries, the feed, failed requests, the sandbox.
+
+pub(crate) mod callbacks;
+pub(crate) mod deliveries;
+pub(crate) mod events;
+pub(crate) mod keys;
+pub(crate) mod requests;
+pub(crate) mod sandbox;
+
+pub(crate) const TABS: &str = "Developers";
+pub(crate) const KEYS: &str = "Keys";
+pub(crate) const CALLBACKS: &str = "Callbacks";
+pub(crate) const DELIVERIES: &str = "Deliveries";
+pub(crate) const EVENTS: &str = "Events";
+pub(crate) const REQUESTS: &str = "Failed requests";
+pub(crate) const SANDBOX: &str = "Sandbox";
+
+pub(crate) const PASSWORD: &str = "Your password";
+pub(crate) const SAVE: &str = "Save";
+pub(crate) const SAVED: &str = "Saved.";
+
+/// A setting that does not fit.
+pub(crate) fn unfit(field: &str, why: &str) -> String {
+    let field = match field {
+        "callbackUrl" => "The address",
+        "callbackVersion" => "The form",
+        "usageEvents" => "How often usage is told",
+        "usageSteps" => "The steps",
+        "callbackEvents" => "The list of events",
+        "lowBalance" => "The low balance",
+        "ipAllowList" => "The allow list",
+        other => other,
+    };
+    format!("{field} {why}. Nothing was changed.")
+}

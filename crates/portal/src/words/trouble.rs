@@ -2,12 +2,13 @@
 
 pub(crate) const MISSING: [&str; 2] = [
     "Nothing here",
-    "There is no such page, or what it showed is not yours or is gone. Nothing was changed. Go back \
-     and look for it in the list.",
+    "There is no such page, or what it showed is not yours or is gone. Nothing was changed. Go \
+     back and look for it in the list.",
 ];
 pub(crate) const FORBIDDEN: [&str; 2] = [
     "Your role does not allow this",
-    "Nothing was changed. Ask an owner or admin of your organisation to do it, or for another role.",
+    "Nothing was changed. Ask an owner or admin of your organisation to do it, or for another \
+     role.",
 ];
 pub(crate) const STRANGER: [&str; 2] = [
     "This form is out of date",

@@ -42,6 +42,11 @@ pub(crate) enum Command {
         /// The organisation's id; without it the operator's staff.
         org: Option<String>,
     },
+    /// Make a link with which a reseller's person chooses a password, to be handed over.
+    Link {
+        /// The address it signs in with.
+        email: String,
+    },
     /// Give a person another password.
     Password {
         /// The address it signs in with.
@@ -87,6 +92,12 @@ pub(crate) async fn run(command: Command, config: &Config, json: bool) -> Result
         }
         Command::List { org } => {
             list(&app.users(whose(&app, org).await?).await.map_err(text)?, json);
+        }
+        Command::Link { email } => {
+            let made = app.password_link_for(actor, &email).await.map_err(|e| e.to_string())?;
+            let link = format!("{}/portal/link/{}", config.reached_at(), made.token.expose());
+            let until = made.expires_at.to_string();
+            tell(json!({ "emailAddress": email, "link": link, "expiresAt": until }), None, json);
         }
         Command::Password { email, password_stdin } => {
             let password = password(password_stdin)?;

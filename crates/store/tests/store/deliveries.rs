@@ -215,6 +215,12 @@ async fn a_delivery_is_found_with_its_attempts(fixture: Fixture) {
         assert_eq!(deliveries::find(tx, other, 1)?, None);
         let second = deliveries::find(tx, org, 2)?.expect("there");
         assert_eq!((second.0.seq, second.1), (2, vec![attempt(2, 1)]));
+        assert_eq!(deliveries::last_attempts(tx, org, &[1, 2])?, [], "none is counted yet");
+        deliveries::failed(tx, org, (1, 0), None)?;
+        deliveries::failed(tx, org, (1, 1), None)?;
+        assert_eq!(deliveries::last_attempts(tx, org, &[1, 2])?, [attempt(1, 2)]);
+        assert_eq!(deliveries::last_attempts(tx, org, &[])?, []);
+        assert_eq!(deliveries::last_attempts(tx, other, &[1])?, []);
         Ok::<_, StoreError>(deliveries::find(tx, org, 1)?.expect("there").1)
     });
     assert_eq!(checks.await, Ok(vec![attempt(1, 1), attempt(1, 2), attempt(1, 3)]));
@@ -285,10 +291,12 @@ async fn delays_are_those_of_the_newest_that_arrived(fixture: Fixture) {
         }
         deliveries::failed(tx, org, (4, 0), Some(at(30)))?;
         assert_eq!(deliveries::delays(tx, other, 9)?, []);
-        assert_eq!(deliveries::delays(tx, org, 3)?, [40, 20], "one of the newest is dead");
+        let newest = [(at(42), 40), (at(21), 20)];
+        assert_eq!(deliveries::delays(tx, org, 3)?, newest, "one of the newest is dead");
         deliveries::delays(tx, org, 9)
     });
-    assert_eq!(checks.await, Ok(vec![40, 20, 11, 10]));
+    let delays = vec![(at(42), 40), (at(21), 20), (at(17), 11), (at(13), 10)];
+    assert_eq!(checks.await, Ok(delays));
 }
 
 async fn counting_ends_at_a_bound(fixture: Fixture) {

@@ -15,6 +15,7 @@ mod lots;
 mod messages;
 mod money;
 mod orders;
+mod people;
 mod plans;
 mod portal;
 mod profiles;

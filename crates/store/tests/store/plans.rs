@@ -7,7 +7,7 @@ use crate::fixture::Fixture;
 use crate::statements::{next_parameter, statement, statements};
 
 /// Tables that grow with the trade.
-const GROWING: [&str; 23] = [
+const GROWING: [&str; 26] = [
     "orders",
     "order_items",
     "esims",
@@ -30,6 +30,9 @@ const GROWING: [&str; 23] = [
     "audit",
     "ledger_entries",
     "closings",
+    "sessions",
+    "password_links",
+    "sign_in_failures",
     "events",
 ];
 

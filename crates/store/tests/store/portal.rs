@@ -326,6 +326,13 @@ async fn nothing_that_tells_of_a_person_stays(fixture: Fixture) {
         assert_eq!(kept, ["Utilisation", "empty", "Topup", "SMSFailed"]);
         let newest = events::page_before(tx, org, 4, 2)?;
         assert_eq!(newest.iter().map(|one| one.seq).collect::<Vec<_>>(), [3, 2]);
+        let of_kind = |tx: &mut Tx<'_>, bounds| {
+            let page = events::page_of_kind(tx, (org, "Topup"), bounds, 9)?;
+            Ok::<_, StoreError>(page.iter().map(|one| one.seq).collect::<Vec<_>>())
+        };
+        assert_eq!(of_kind(tx, (9, 1))?, [3]);
+        assert_eq!(of_kind(tx, (3, 1))?, [0; 0]);
+        assert_eq!(of_kind(tx, (9, 4))?, [0; 0]);
         assert_eq!(erasure::bodies(tx, org, &[4])?, [named(4, "none")]);
         let answers = tx.all(ANSWERS, args![org])?;
         let answers: Result<Vec<_>, _> = answers.iter().map(|row| row.text(0)).collect();

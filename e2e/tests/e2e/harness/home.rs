@@ -104,15 +104,23 @@ impl Home {
     }
 
     /// Every row of every table as text, bytes in hexadecimal. Only the bookkeeping of the writers
-    /// and of the nodes is left out: it moves with every commit, and with time.
+    /// and of the nodes is left out: it moves with every commit, and with time. So does the list of
+    /// requests that failed, some time after them.
     pub(crate) async fn dump(&self) -> BTreeMap<String, Vec<String>> {
-        let mut all = match &self.postgres {
+        let mut all = self.everything().await;
+        for table in ["store_writers", "nodes", "failures"] {
+            all.remove(table);
+        }
+        all
+    }
+
+    /// The same with nothing left out.
+    pub(crate) async fn everything(&self) -> BTreeMap<String, Vec<String>> {
+        let all = match &self.postgres {
             Some(url) => dump_postgres(url).await,
             None => dump_sqlite(&self.sqlite_file()),
         };
         assert!(all.contains_key("keys"), "the tables are there: {:?}", all.keys());
-        all.remove("store_writers");
-        all.remove("nodes");
         all
     }
 

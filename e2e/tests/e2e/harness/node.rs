@@ -85,7 +85,8 @@ impl Node {
         let nowhere = SocketAddr::from(([127, 0, 0, 1], 0));
         let mut node = Self { child, address: nowhere, log, stdout, seen: Mutex::default() };
         node.address = wait::until("a node is ready", START, async || {
-            let found = look(&node.stdout(), &node.log());
+            let log = std::fs::read_to_string(&node.log).expect("the log is there");
+            let found = look(&node.stdout(), &log);
             if found.is_none()
                 && let Some(status) = node.child.try_wait().expect("the process can be asked")
             {

@@ -156,7 +156,9 @@ pub fn bundle(bundle: &Bundle) -> Markup {
                 title { (says) }
                 rect.used x="0" y="5" width="100%" height="10" rx="2" {}
                 rect class=(class) x="0" y="5" width=(percent(left)) height="10" rx="2" {}
-                @if let Some(mark) = mark { rect.now x=(percent(mark)) y="0" width="2" height="20" {} }
+                @if let Some(mark) = mark {
+                    rect.now x=(percent(mark)) y="0" width="2" height="20" {}
+                }
             }
             p.says {
                 span { (data) }
@@ -169,6 +171,29 @@ pub fn bundle(bundle: &Bundle) -> Markup {
                     (time)
                 }
             }
+        }
+    }
+}
+
+/// The same as small as a cell of a list: its name, a short bar, what is left.
+pub fn small_bundle(bundle: &Bundle) -> Markup {
+    let ((data, used), (_, over)) = (bundle.data(), bundle.time());
+    let left = ACROSS - used;
+    let class = match left {
+        _ if over == Some(ACROSS) => "left over",
+        1..=1_500 => "left warn",
+        _ => "left",
+    };
+    let says = bundle.says(used, over);
+    html! {
+        div.bundle.small {
+            span { (bundle.name) }
+            svg width="100%" height="6" role="img" aria-label=(says) {
+                title { (says) }
+                rect.used x="0" y="0" width="100%" height="6" rx="2" {}
+                rect class=(class) x="0" y="0" width=(percent(left)) height="6" rx="2" {}
+            }
+            small { (data) }
         }
     }
 }

@@ -69,6 +69,11 @@ impl<'a> Field<'a> {
         Self::new(Kind::Input("text", Some("decimal")), name, label)
     }
 
+    /// A date and a time, which are taken for UTC.
+    pub fn moment(name: &'a str, label: &'a str) -> Self {
+        Self::new(Kind::Input("datetime-local", None), name, label)
+    }
+
     /// Six digits from a telephone or the like.
     pub fn code(name: &'a str, label: &'a str) -> Self {
         let field = Self::new(Kind::Input("text", Some("numeric")), name, label);

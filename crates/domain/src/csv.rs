@@ -1,4 +1,4 @@
-//! Writing CSV.
+//! Cells of a CSV file, as whoever opens it in a spreadsheet needs them.
 
 /// Quoted where needed, and never a formula to a spreadsheet.
 pub fn cell(text: &str) -> String {

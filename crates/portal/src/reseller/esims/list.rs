@@ -1,0 +1,149 @@
+//! The list: searched as one types, narrowed by chips, page by page by number.
+
+use app::esims::found::{Found, One, Wanted, Way};
+use axum::extract::State;
+use axum::response::Response;
+use domain::assignment::State as Stage;
+use domain::esim::ProfileStatus;
+use maud::{Markup, html};
+use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
+
+use super::LIST;
+use crate::kit::chart;
+use crate::kit::form::{self, Kind};
+use crate::kit::table::{self, Chip, Head, Pages, Row, Search, Table};
+use crate::kit::{Area, figures};
+use crate::reseller::desk::Desk;
+use crate::reseller::{Trouble, Visit};
+use crate::words::esims as words;
+
+/// eSIMs on a page.
+const PAGE: i64 = 50;
+
+pub(super) async fn page(State(desk): State<Desk>, visit: Visit) -> Result<Response, Trouble> {
+    let text = visit.query.text("q");
+    let status = ProfileStatus::parse(visit.query.text("state"));
+    let way = match (visit.query.maybe("below"), visit.query.maybe("above")) {
+        (Some(key), _) => Way::Below(key.to_owned()),
+        (None, Some(key)) => Way::Above(key.to_owned()),
+        (None, None) => Way::Top,
+    };
+    let is_whole = text.is_empty() && status.is_none() && way == Way::Top;
+    let wanted = Wanted { text: text.to_owned(), status, way, most: PAGE };
+    let found = desk.app.look_for_esims(visit.member.caller(), wanted).await?;
+    let content = if is_whole && found.esims.is_empty() {
+        empty(&desk)
+    } else {
+        listed(&found, (text, status))
+    };
+    let action = form::link_button(Kind::Main, words::EMPTY_STEP, "/portal/catalogue");
+    Ok(visit.page((Area::Esims, words::TITLE), Some(action), content))
+}
+
+fn empty(desk: &Desk) -> Markup {
+    let step = form::link_button(Kind::Main, words::EMPTY_STEP, "/portal/catalogue");
+    let curl = words::first_order(&desk.public_url);
+    table::empty(words::EMPTY_TITLE, words::EMPTY_WHY, step, Some(&curl))
+}
+
+fn listed(found: &Found, (text, status): (&str, Option<ProfileStatus>)) -> Markup {
+    let kept: Vec<(&str, &str)> = status.iter().map(|one| ("state", one.name())).collect();
+    let chips = chips(text, status);
+    let search =
+        Search { action: LIST, value: text, hint: words::SEARCH, kept: &kept, chips: &chips };
+    let heads = words::HEADS.map(Head::text);
+    let rows: Vec<Row> = found.esims.iter().map(row).collect();
+    let link = |way: &Option<Way>| way.as_ref().map(|way| address(text, status, way));
+    let (previous, next) = (link(&found.previous), link(&found.next));
+    let pages = Pages {
+        previous: previous.as_deref(),
+        next: next.as_deref(),
+        says: if found.is_cut { words::LOOK_ON } else { "" },
+    };
+    let results = html! {
+        @if rows.is_empty() {
+            (table::nothing_found(words::NOTHING_FOUND, LIST))
+            (pages)
+        } @else {
+            (Table::new(words::TITLE, &heads, &rows).pages(pages))
+        }
+    };
+    html! { (search) (table::results(results)) }
+}
+
+fn chips(text: &str, status: Option<ProfileStatus>) -> Vec<Chip> {
+    let chip = |label: &str, of: Option<ProfileStatus>| Chip {
+        label: label.to_owned(),
+        href: address(text, of, &Way::Top),
+        on: of == status,
+        count: None,
+    };
+    let all = std::iter::once(chip(words::ALL, None));
+    let each = ProfileStatus::ALL.into_iter().map(|one| chip(words::chip(one), Some(one)));
+    all.chain(each).collect()
+}
+
+/// The address of a page of the list.
+fn address(text: &str, status: Option<ProfileStatus>, way: &Way) -> String {
+    let mut parts = Vec::new();
+    let mut add = |name: &str, value: &str| {
+        parts.push(format!("{name}={}", utf8_percent_encode(value, NON_ALPHANUMERIC)));
+    };
+    if !text.is_empty() {
+        add("q", text);
+    }
+    if let Some(status) = status {
+        add("state", status.name());
+    }
+    match way {
+        Way::Top => {}
+        Way::Below(key) => add("below", key),
+        Way::Above(key) => add("above", key),
+    }
+    if parts.is_empty() { LIST.to_owned() } else { format!("{LIST}?{}", parts.join("&")) }
+}
+
+fn row(one: &One) -> Row {
+    let esim = &one.esim;
+    let (mood, word) = words::state(esim);
+    let last = html! {
+        @match esim.action_at {
+            Some(at) => { (esim.last_action) " " small { (figures::time(at, one.clock)) } },
+            None => (figures::none()),
+        }
+    };
+    let reference = html! {
+        @if esim.customer_ref.is_empty() { (figures::none()) } @else { (esim.customer_ref) }
+    };
+    let cells = [
+        figures::iccid(esim.iccid.as_str()),
+        reference,
+        figures::badge(mood, word),
+        on_it(one),
+        last,
+    ];
+    Row::link(super::home(&esim.iccid), cells).copying(esim.iccid.as_str())
+}
+
+/// The bundle that is in use with a bar, or the one that comes next, and how many more wait.
+fn on_it(one: &One) -> Markup {
+    let of = |stage: Stage| one.bundles.iter().rev().filter(move |b| b.assignment.state == stage);
+    let waiting: Vec<_> = of(Stage::Queued).chain(of(Stage::Processing)).collect();
+    let more = |count: usize| {
+        html! {
+            @if count > 0 { " " small { (words::more_queued(count)) } }
+        }
+    };
+    if let Some(active) = of(Stage::Active).next() {
+        let bar = super::bundles::bar(active, one.clock);
+        return html! { (chart::small_bundle(&bar)) (more(waiting.len())) };
+    }
+    if let Some((first, rest)) = waiting.split_first() {
+        let (mood, word) = words::bundle_state(first.assignment.state);
+        html! {
+            (first.stored.description) " " (figures::badge(mood, word)) (more(rest.len()))
+        }
+    } else {
+        html! { span.quiet { (words::NOTHING_ON_IT) } }
+    }
+}
