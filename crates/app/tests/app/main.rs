@@ -6,6 +6,7 @@ mod developers;
 mod dice;
 mod far_side;
 mod history;
+mod leaves;
 mod lives;
 mod model;
 mod portal;
