@@ -9,6 +9,7 @@
 mod bench;
 mod bless;
 mod packages;
+mod pictures;
 mod postgres;
 mod process;
 mod test;
@@ -32,6 +33,8 @@ cargo xtask COMMAND
   bench NAME [--json] [ARGS]
         Build the benches optimised and run one against its reference, with a PostgreSQL
         that syncs every commit. With --json, stdout holds nothing but the result.
+  pictures
+        Make the pictures of the README anew, in a real browser.
   postgres -- COMMAND [ARGS]
         Run a command with a throw-away PostgreSQL around it. The command finds it in
         TERN_TEST_POSTGRES, TERN_TEST_POSTGRES_SOCKET and TERN_TEST_POSTGRES_TLS:
@@ -59,6 +62,7 @@ fn dispatch(command: &str, args: &[String]) -> Result<ExitCode, String> {
         ("bless", []) => done(bless::run(false)),
         ("bless", ["--check"]) => done(bless::run(true)),
         ("bench", args) => bench::run(args),
+        ("pictures", []) => done(pictures::run()),
         ("postgres", ["--", program, args @ ..]) => postgres::around(program, args),
         (postgres::KEEPER, [durability]) => done(postgres::keep(durability)),
         ("help" | "--help" | "-h", _) => {

@@ -70,6 +70,7 @@ mod pictures;
 mod portal;
 mod portal_door;
 mod rates;
+mod readme_pictures;
 mod receipts;
 mod refunds;
 mod revoke;

@@ -15,6 +15,8 @@ use crate::kit::chart::{self, Series, Share, Unit};
 use crate::kit::form::{self, Kind};
 use crate::kit::table::{Head, Row, Table, empty};
 use crate::kit::{Area, Mood, figures, live, section, strip, tiles};
+use crate::print;
+use crate::words::orders as order_words;
 use crate::words::overview as words;
 
 pub(super) fn routes(routes: Routes) -> Routes {
@@ -67,7 +69,7 @@ fn callbacks(health: &Health) -> Markup {
     html! {
         a href="/portal/developers/callbacks" { (figures::badge(mood, word)) }
         @for (count, word) in [(health.waiting, words::WAITING), (health.dead, words::GIVEN_UP)] {
-            @if count > 0 { " " small { (figures::count(count)) " " (word) } }
+            @if count > 0 { " " small { (print::count(count)) " " (word) } }
         }
     }
 }
@@ -128,7 +130,7 @@ fn in_use((title, none): (&str, &str), few: &Few<InUse>, clock: Timestamp) -> Ma
             format!("/portal/esims/{}", bundle.iccid),
             [
                 figures::iccid(bundle.iccid.as_str()),
-                html! { (bundle.bundle.as_str()) },
+                html! { small { (bundle.bundle.as_str()) } },
                 if bundle.megabytes < 0 {
                     html! { (words::UNLIMITED) }
                 } else {
@@ -159,7 +161,7 @@ fn latest(visit: &Visit, overview: &Overview) -> Markup {
             Row::link(
                 format!("/portal/orders/{}", order.reference),
                 [
-                    html! { code { (order.reference) } },
+                    html! { code { (order_words::short(&order.reference)) } },
                     orders::badge(order.status),
                     if sees_money {
                         figures::money(Money::minor(order.total, currency))

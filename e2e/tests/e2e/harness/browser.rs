@@ -198,6 +198,12 @@ impl Browser {
         write_picture(path, &taken["data"]);
     }
 
+    /// A picture of what the window shows, as PNG.
+    pub(crate) async fn window_picture(&self, path: &Path) {
+        let taken = self.cdp("Page.captureScreenshot", &json!({"format": "png"})).await;
+        write_picture(path, &taken["data"]);
+    }
+
     /// A picture of one element, as PNG.
     pub(crate) async fn element_screenshot(&self, css: &str, path: &Path) {
         let taken = self.act("take a picture of", "css selector", css, async |element| {
