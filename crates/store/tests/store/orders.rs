@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use domain::filter::{Comparison, Direction, NumberTest, Page, TextTest};
 use domain::order::{FAILED, Item, ItemKind, Order, PROCESSING, Status, Target};
 use domain::{OrderId, OrgId, Timestamp};
-use store::orders::{self, Filter, SortBy};
+use store::orders::{self, Filter, Gist, Leaf, SortBy};
 use store::{Rt, Store, StoreError, args, heads};
 
 use crate::fixture::{Fixture, new_org};
@@ -20,6 +20,7 @@ on_both! {
     a_page_far_past_the_end_is_empty,
     filters_and_sorts_agree_with_a_list_in_memory,
     an_order_is_finished_once,
+    orders_are_leafed_through_by_number_and_by_reference,
     what_is_no_order_is_in_no_list_and_has_a_reference,
 }
 
@@ -411,4 +412,37 @@ async fn what_is_no_order_is_in_no_list_and_has_a_reference(fixture: Fixture) {
         Ok::<_, StoreError>((seq, finished.flatten().map(|order| order.status)))
     });
     assert_eq!(found.await, Ok((Some(2), Some(Status::Completed))), "only orders are numbered");
+}
+
+async fn orders_are_leafed_through_by_number_and_by_reference(fixture: Fixture) {
+    let store = fixture.store().await;
+    let (org, other) = (new_org(&store, 1).await, new_org(&store, 2).await);
+    for n in 1..=7 {
+        let status = STATUSES[usize::from(n) % 3];
+        add(&store, Order { status, ..order(org, n) }).await;
+    }
+    let mine = order(org, 8);
+    let checks = store.write(org, move |tx| {
+        orders::insert(tx, &mine, &[item(ItemKind::Bundle, 2), item(ItemKind::Bundle, 3)])?;
+        let mut numbers = |org, status, leaf, most| {
+            let found = orders::leaf(tx, (org, status), leaf, most)?;
+            Ok::<_, StoreError>(found.iter().map(|(number, _)| *number).collect::<Vec<_>>())
+        };
+        assert_eq!(numbers(org, None, Leaf::NewestOf(1, 8), 3)?, [8, 7, 6]);
+        assert_eq!(numbers(org, None, Leaf::OldestOf(2, 8), 3)?, [4, 3, 2]);
+        assert_eq!(numbers(org, None, Leaf::NewestOf(3, 4), 3)?, [4, 3]);
+        assert_eq!(numbers(org, Some(Status::Completed), Leaf::NewestOf(1, 8), 9)?, [7, 4, 1]);
+        assert_eq!(numbers(org, Some(Status::Failed), Leaf::OldestOf(3, 8), 9)?, [5]);
+        assert_eq!(numbers(other, None, Leaf::NewestOf(1, 8), 9)?, [0; 0]);
+        let reference = mine.reference.as_str();
+        let called =
+            |found: Vec<(i64, Order)>| found.into_iter().map(|(n, _)| n).collect::<Vec<_>>();
+        assert_eq!(called(orders::called(tx, org, reference, 9)?), [8]);
+        assert_eq!(called(orders::called(tx, org, &reference[..8], 3)?), [1, 2, 3]);
+        assert_eq!(called(orders::called(tx, other, reference, 9)?), [0; 0]);
+        let gist = Gist { kind: ItemKind::Bundle, item: "esim_2GB".into(), items: 2, quantity: 5 };
+        assert_eq!(orders::gists(tx, &[mine.id, order(org, 1).id])?, [(mine.id, gist)]);
+        Ok::<_, StoreError>(())
+    });
+    assert_eq!(checks.await, Ok(()));
 }
