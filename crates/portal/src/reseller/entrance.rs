@@ -121,7 +121,7 @@ fn welcome(desk: &Desk, entered: &Entered, next: &str) -> Response {
 }
 
 /// Whether a path stays in the portal: nobody is led astray by a link to the sign-in page.
-fn is_within(path: &str) -> bool {
+pub(super) fn is_within(path: &str) -> bool {
     let rest = path.strip_prefix("/portal");
     rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(['/', '?']))
         && path.bytes().all(|b| b.is_ascii_graphic() && b != b'\\')

@@ -10,7 +10,7 @@ use axum::Router;
 use axum::body::to_bytes;
 use axum::extract::Request;
 use axum::handler::Handler;
-use axum::http::{HeaderMap, Method, StatusCode, header};
+use axum::http::{HeaderMap, Method, StatusCode, Uri, header};
 use axum::middleware::{Next, from_fn};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{MethodRouter, get, post};
@@ -18,7 +18,7 @@ use domain::{Right, limits};
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 
 use super::desk::Desk;
-use super::entrance::Stranger;
+use super::entrance::{Stranger, is_within};
 use super::fields::Fields;
 use super::visit::{moved, said};
 use super::{Form, Trouble, Visit};
@@ -123,7 +123,8 @@ async fn enter(desk: &Desk, right: Right, request: Request) -> Result<Request, R
         once: desk.app.new_token(),
         now: desk.app.rt().now(),
         query: Fields::parse(request.uri().query().unwrap_or("")),
-        path: request.uri().path_and_query().map_or("/portal", |path| path.as_str()).to_owned(),
+        path: path(&request),
+        page: page(&request),
         token,
         theme: theme(headers),
         said: cookie(headers, "tern_said").and_then(said),
@@ -182,12 +183,27 @@ fn is_ours(headers: &HeaderMap, form: &Form, csrf: &str) -> bool {
 }
 
 fn to_sign_in(request: &Request) -> Response {
-    let path = request.uri().path_and_query().map_or("/portal", |path| path.as_str());
+    let path = path(request);
     if request.method() != Method::GET || path == "/portal" {
         return moved("/portal/sign-in", None);
     }
-    let next = utf8_percent_encode(path, NON_ALPHANUMERIC);
+    let next = utf8_percent_encode(&path, NON_ALPHANUMERIC);
     moved(&format!("/portal/sign-in?next={next}"), None)
+}
+
+fn path(request: &Request) -> String {
+    request.uri().path_and_query().map_or("/portal", |path| path.as_str()).to_owned()
+}
+
+/// Where somebody can come back to: what a form leads to cannot be asked for again.
+fn page(request: &Request) -> String {
+    if request.method() != Method::POST {
+        return path(request);
+    }
+    let from = request.headers().get(header::REFERER).and_then(|value| value.to_str().ok());
+    let from = from.and_then(|from| from.parse::<Uri>().ok());
+    let from = from.and_then(|from| Some(from.path_and_query()?.as_str().to_owned()));
+    from.filter(|from| is_within(from)).unwrap_or_else(|| "/portal".to_owned())
 }
 
 fn attempt(request: &Request) -> Attempt {

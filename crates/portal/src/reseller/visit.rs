@@ -36,6 +36,8 @@ pub(crate) struct Visit {
     pub(crate) query: Fields,
     /// The address itself, path and query.
     pub(crate) path: String,
+    /// The page it belongs to: itself, or the one whose form led here.
+    pub(super) page: String,
     pub(super) token: String,
     pub(super) theme: Theme,
     pub(super) said: Option<(Mood, String)>,
@@ -87,7 +89,7 @@ impl Visit {
             said,
             csrf: &self.csrf,
             theme: self.theme,
-            path: &self.path,
+            path: &self.page,
             live,
         };
         let mut response = answer(StatusCode::OK, &frame.page(action, content));

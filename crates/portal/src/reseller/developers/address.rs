@@ -1,28 +1,14 @@
 //! Addresses of lists: what they are narrowed to, and which page. Pages are found by key, so the
 //! way back is kept in the address, too.
 
-use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
-
 use crate::reseller::Visit;
+use crate::reseller::fields::address;
 
 /// Rows of a page.
 pub(super) const SIZE: i64 = 50;
 
 /// How many pages one can go back; nobody turns more than that by hand.
 const BACK_MAX: usize = 100;
-
-/// A path with what is not empty of these behind it.
-pub(super) fn address(path: &str, fields: &[(&str, &str)]) -> String {
-    let fields = fields.iter().filter(|(_, value)| !value.is_empty());
-    let mut address = path.to_owned();
-    for (place, (name, value)) in fields.enumerate() {
-        address.push(if place == 0 { '?' } else { '&' });
-        address.push_str(name);
-        address.push('=');
-        address.extend(utf8_percent_encode(value, NON_ALPHANUMERIC));
-    }
-    address
-}
 
 /// Where in a list somebody is.
 #[derive(Debug, Clone, PartialEq, Eq)]

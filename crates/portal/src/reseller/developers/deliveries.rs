@@ -7,12 +7,13 @@ use domain::callback::State as Sent;
 use domain::{Iccid, Right, Timestamp};
 use maud::{Markup, html};
 
-use super::address::{Place, SIZE, address};
+use super::address::{Place, SIZE};
 use super::{Page, Part, callbacks, clock, delivery};
 use crate::kit::form::{self, Field, Kind};
 use crate::kit::table::{self, Chip, Head, Pages, Row, Search, Table, nothing_found, results};
 use crate::kit::{Mood, figures, live, menu};
 use crate::reseller::desk::Desk;
+use crate::reseller::fields::address;
 use crate::reseller::{Form, Routes, Trouble, Visit, done, refused};
 use crate::words::developers::deliveries as words;
 

@@ -6,12 +6,13 @@ use axum::response::Response;
 use domain::{Right, Timestamp};
 use maud::{Markup, html};
 
-use super::address::{Place, SIZE, address};
+use super::address::{Place, SIZE};
 use super::{Page, Part, clock};
 use crate::kit::form::{self, Kind};
 use crate::kit::table::{self, Pages, nothing_found, terminal};
 use crate::kit::{figures, fold, live};
 use crate::reseller::desk::Desk;
+use crate::reseller::fields::address;
 use crate::reseller::{Routes, Trouble, Visit};
 use crate::words::developers::events as words;
 
