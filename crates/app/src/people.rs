@@ -87,10 +87,9 @@ impl Member {
 impl App {
     /// Whoever holds this session; none if it has ended, or waits for its second factor.
     pub async fn member(&self, token: &str) -> Result<Option<Member>, StoreError> {
-        let Some(digest) = self.held_digest(token) else { return Ok(None) };
-        let now = self.now();
-        let found = self.store().read(move |tx| member(tx, digest.to_vec(), now)).await?;
-        let Some((member, session)) = found else { return Ok(None) };
+        let (digest, now) = (self.held_digest(token), self.now());
+        let found = self.found_member(digest, now).await?;
+        let (Some((member, session)), Some(digest)) = (found, digest) else { return Ok(None) };
         if session.seen_at.plus(limits::SESSION_TOUCH) < now {
             let expires_at = ends_at(session.created_at, now);
             // A visit that could not be noted is still one.
@@ -100,6 +99,21 @@ impl App {
                 .await;
         }
         Ok(Some(member))
+    }
+
+    /// The same, and it does not count as a visit: what a page asks by itself keeps nobody signed in.
+    pub async fn member_unseen(&self, token: &str) -> Result<Option<Member>, StoreError> {
+        let found = self.found_member(self.held_digest(token), self.now()).await?;
+        Ok(found.map(|(member, _)| member))
+    }
+
+    async fn found_member(
+        &self,
+        digest: Option<[u8; 32]>,
+        now: Timestamp,
+    ) -> Result<Option<(Member, Session)>, StoreError> {
+        let Some(digest) = digest else { return Ok(None) };
+        self.store().read(move |tx| member(tx, digest.to_vec(), now)).await
     }
 
     /// Ends the session that this is the token of.

@@ -21,6 +21,16 @@ document.addEventListener("click", async ({ target }) => {
   setTimeout(() => button.classList.remove("done"), 1500);
 });
 
+// A second click on the way is no second wish. Coming back makes forms good again.
+document.addEventListener("submit", (event) => {
+  if (event.target.method !== "post") return;
+  if ("sent" in event.target.dataset) event.preventDefault();
+  event.target.dataset.sent = "";
+});
+addEventListener("pageshow", () => all(document, "[data-sent]").forEach((form) => {
+  delete form.dataset.sent;
+}));
+
 document.addEventListener("keydown", (event) => {
   const { key, target } = event;
   const menu = target.closest?.(MENUS);

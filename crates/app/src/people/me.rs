@@ -65,7 +65,7 @@ impl App {
         from: &Attempt,
     ) -> Result<(), Error> {
         let counted = self.counted(member.user.email.as_str(), from.address);
-        self.count_attempt(counted).await?;
+        let counted = self.count_attempt(counted).await?;
         let hash = member.user.password_hash.clone();
         if !self.password_fits(password.clone(), hash).await {
             return Err(Error::WrongPassword);
@@ -145,7 +145,14 @@ impl App {
     }
 
     /// Makes a second factor, which counts once a code of it was given.
-    pub async fn new_factor(&self, member: &Member, issuer: &str) -> Result<Factor, Error> {
+    pub async fn new_factor(
+        &self,
+        member: &Member,
+        password: &Secret<String>,
+        from: &Attempt,
+    ) -> Result<Factor, Error> {
+        // Whoever finds an open browser must not lock its owner out.
+        self.confirm_password(member, password, from).await?;
         let secret = self.rt().random::<{ totp::SECRET_BYTES }>();
         let user = member.user.id;
         let sealed = self.vault().seal(self.rt().random(), &owner_of_factor(user), &secret);
@@ -160,8 +167,7 @@ impl App {
             })
             .await?;
         let text = totp::base32(&secret);
-        let email = member.user.email.as_str();
-        let link = format!("otpauth://totp/{issuer}:{email}?secret={text}&issuer={issuer}");
+        let link = totp::link(member.user.email.as_str(), &text);
         Ok(Factor { secret: Secret::new(text), link: Secret::new(link) })
     }
 
@@ -174,7 +180,7 @@ impl App {
     ) -> Result<(), Error> {
         let (user, now) = (member.user.id, self.now());
         let counted = self.counted(&format!("code of {user}"), from.address);
-        self.count_attempt(counted).await?;
+        let counted = self.count_attempt(counted).await?;
         let account = self.store().read(move |tx| users::find(tx, user)).await?;
         let account = account.ok_or(Error::NoLink)?;
         let step = self.code_step(&account, code).ok_or(Error::WrongCode)?;

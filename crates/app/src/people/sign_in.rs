@@ -10,7 +10,7 @@ use store::guesses::{self, Guesses};
 use store::users::Account;
 use store::{StoreError, Tx, sessions, users};
 
-use super::totp;
+use super::{Session, totp};
 use crate::{App, password};
 
 /// Where somebody tries to sign in from.
@@ -62,8 +62,7 @@ impl App {
         // What cannot be an address is counted like one.
         let email = Email::parse(email).ok();
         let who = email.as_ref().map_or("", Email::as_str).to_owned();
-        let counted = self.counted(&who, from.address);
-        self.count_attempt(counted).await?;
+        let counted = self.count_attempt(self.counted(&who, from.address)).await?;
         let account = match email {
             Some(email) => self.store().read(move |tx| users::by_email(tx, &email)).await?,
             None => None,
@@ -96,7 +95,7 @@ impl App {
         let account = found.ok_or(Error::TooLate)?;
         let user = account.user.id;
         let counted = self.counted(&format!("code of {user}"), from.address);
-        self.count_attempt(counted).await?;
+        let counted = self.count_attempt(counted).await?;
         let step = self.code_step(&account, code).ok_or(Error::WrongCode)?;
         let (token, session) = self.new_session(user, from);
         self.store()
@@ -126,22 +125,17 @@ impl App {
     }
 
     /// Counts a password as wrong until it has proved to be right.
-    pub(super) async fn count_attempt(&self, counted: Digests) -> Result<(), Error> {
+    pub(super) async fn count_attempt(&self, digests: Digests) -> Result<Tried, Error> {
         let now = self.now();
+        // Whoever has to wait costs a read, not a write.
+        self.store().read(move |tx| lately(tx, &digests, now)).await?;
         self.store()
             .write(OrgId::HOUSE, move |tx| {
-                let mut lately = [None; 3];
-                for (place, (_, digest)) in counted.iter().enumerate() {
-                    lately[place] = guesses::find(tx, digest)?;
-                }
-                let until = lately.iter().flatten().map(|guesses| guesses.wait_until).max();
-                if let Some(until) = until.filter(|until| *until > now) {
-                    return Err(Error::Wait(until));
-                }
-                for ((kind, digest), before) in counted.iter().zip(lately) {
+                let before = lately(tx, &digests, now)?;
+                for ((kind, digest), before) in digests.iter().zip(before) {
                     guesses::put(tx, digest, one_more(*kind, before, now))?;
                 }
-                Ok(())
+                Ok(Tried { digests, before })
             })
             .await
     }
@@ -167,7 +161,7 @@ impl App {
         &self,
         account: &Account,
         from: &Attempt,
-        counted: Digests,
+        counted: Tried,
     ) -> Result<Entered, Error> {
         let awaits_code = account.factor.as_ref().is_some_and(|factor| factor.on_at.is_some());
         let user = account.user.id;
@@ -176,11 +170,20 @@ impl App {
             session.waits_at = Some(session.created_at);
             session.expires_at = session.created_at.plus(limits::SECOND_FACTOR_PATIENCE);
         }
+        let known = account.clone();
         self.store()
             .write(OrgId::HOUSE, move |tx| {
+                // Password and second factor may have changed while this one was tried.
+                let now = users::find(tx, user)?.ok_or(Error::Wrong)?;
+                if now.user.password_hash != known.user.password_hash || now.factor != known.factor
+                {
+                    return Err(Error::Wrong);
+                }
+                // Those that wait for a code do not push out those that have given one.
+                let waits = |one: &Session| one.waits_at.is_some() == session.waits_at.is_some();
                 let lasting = sessions::of_user(tx, user, session.created_at)?;
                 let most = usize::try_from(limits::SESSIONS_PER_USER_MAX).unwrap_or(usize::MAX);
-                for oldest in lasting.iter().skip(most.saturating_sub(1)) {
+                for oldest in lasting.iter().filter(|one| waits(one)).skip(most - 1) {
                     sessions::end(tx, &oldest.digest)?;
                 }
                 sessions::add(tx, &session)?;
@@ -202,6 +205,30 @@ impl App {
 /// Under which digest each kind is counted.
 pub(super) type Digests = [(Counted, [u8; 32]); 3];
 
+/// An attempt that counts as wrong, and what was counted before it.
+#[derive(Clone, Copy)]
+pub(super) struct Tried {
+    digests: Digests,
+    before: [Option<Guesses>; 3],
+}
+
+/// What was counted lately; an error while one has to wait.
+fn lately(
+    tx: &mut Tx<'_>,
+    digests: &Digests,
+    now: Timestamp,
+) -> Result<[Option<Guesses>; 3], Error> {
+    let mut lately = [None; 3];
+    for (place, (_, digest)) in digests.iter().enumerate() {
+        lately[place] = guesses::find(tx, digest)?;
+    }
+    let until = lately.iter().flatten().map(|guesses| guesses.wait_until).max();
+    match until.filter(|until| *until > now) {
+        Some(until) => Err(Error::Wait(until)),
+        None => Ok(lately),
+    }
+}
+
 /// Since when the second factor counts: from the first code on.
 pub(super) fn factor_since(account: &Account, now: Timestamp) -> Timestamp {
     account.factor.as_ref().and_then(|factor| factor.on_at).unwrap_or(now)
@@ -220,15 +247,16 @@ fn one_more(kind: Counted, before: Option<Guesses>, now: Timestamp) -> Guesses {
 
 /// The right password takes back what was counted against the person; what an address has tried
 /// stays, less this attempt: whoever has one good account could go on guessing at others.
-pub(super) fn forgive(tx: &mut Tx<'_>, counted: &Digests) -> Result<(), StoreError> {
-    for (kind, digest) in counted {
+pub(super) fn forgive(tx: &mut Tx<'_>, tried: &Tried) -> Result<(), StoreError> {
+    for ((kind, digest), before) in tried.digests.iter().zip(tried.before) {
         let Some(guesses) = guesses::find(tx, digest)? else { continue };
-        if *kind == Counted::Address && guesses.count > 1 {
-            let wait_until = guesses.last_at;
-            let one_less = Guesses { count: guesses.count - 1, wait_until, ..guesses };
-            guesses::put(tx, digest, one_less)?;
-        } else {
-            guesses::forget(tx, digest)?;
+        match before {
+            Some(before) if *kind == Counted::Address && guesses.count > 1 => {
+                // As if it had not been: others may have been counted meanwhile.
+                let one_less = Guesses { count: guesses.count - 1, ..before };
+                guesses::put(tx, digest, one_less)?;
+            }
+            _ => guesses::forget(tx, digest)?,
         }
     }
     Ok(())

@@ -129,6 +129,22 @@ impl App {
         .await
     }
 
+    /// Takes away a second factor for the operator, who may help everybody. All sessions end.
+    pub async fn drop_factor_by_operator(&self, actor: Actor, email: &str) -> Result<(), Error> {
+        let email = Email::parse(email).map_err(|_| Error::Unknown)?;
+        let act = self.act(actor, "user.second-factor.off");
+        self.store()
+            .write(OrgId::HOUSE, move |tx| {
+                let found = table::by_email(tx, &email)?.ok_or(Error::Unknown)?;
+                sessions::end_all(tx, found.user.id)?;
+                table::drop_factor(tx, found.user.id)?;
+                let whose = Some(found.org).filter(|org| *org != OrgId::HOUSE);
+                act.note(tx, whose, found.user.id, "")?;
+                Ok(())
+            })
+            .await
+    }
+
     /// The people of the member's organisation, and whether each has a second factor.
     pub async fn team(&self, member: &Member) -> Result<Vec<(User, bool)>, StoreError> {
         let org = member.org();

@@ -27,6 +27,16 @@ pub(super) fn code_at(secret: &[u8], step: i64) -> String {
     format!("{:06}", word % 1_000_000)
 }
 
+/// A secret as apps scan it.
+pub(super) fn link(email: &str, secret: &str) -> String {
+    let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"@.-_~".contains(&byte);
+    let letter = |byte: u8| {
+        if plain(byte) { char::from(byte).to_string() } else { format!("%{byte:02X}") }
+    };
+    let label: String = email.bytes().map(letter).collect();
+    format!("otpauth://totp/Tern:{label}?secret={secret}&issuer=Tern")
+}
+
 /// A secret as people type it: base 32.
 pub(super) fn base32(bytes: &[u8]) -> String {
     const LETTERS: &[u8; 32] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZ234567";
@@ -65,6 +75,15 @@ mod tests {
         }
         assert_eq!(step_of(secret, &code_at(secret, step + 2), now), None);
         assert_eq!(step_of(secret, "", now), None);
+    }
+
+    #[test]
+    fn odd_addresses_stay_whole_in_a_link() {
+        let link = link("a&b#c@reseller.example", "GEZDGNBV");
+        assert_eq!(
+            link,
+            "otpauth://totp/Tern:a%26b%23c@reseller.example?secret=GEZDGNBV&issuer=Tern"
+        );
     }
 
     #[test]

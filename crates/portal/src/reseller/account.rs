@@ -64,6 +64,7 @@ fn you(visit: &Visit) -> Markup {
 
 fn password(visit: &Visit) -> Markup {
     let fields = html! {
+        (username(visit))
         (Field::password("old", words::OLD_PASSWORD).required().complete("current-password"))
         (Field::password("new", at_the_door::NEW_PASSWORD).required().complete("new-password")
             .hint(at_the_door::NEW_PASSWORD_HINT))
@@ -73,20 +74,30 @@ fn password(visit: &Visit) -> Markup {
     form::form("/portal/account/password", &visit.csrf, None, fields)
 }
 
+/// For password managers, which file a password under its user.
+pub(super) fn username(visit: &Visit) -> Markup {
+    let email = visit.member.user().email.as_str();
+    html! { input type="email" name="email" value=(email) autocomplete="username" hidden; }
+}
+
 fn factor(visit: &Visit) -> Markup {
+    let ask = |action: &str, kind: Kind, label: &str| {
+        let fields = html! {
+            (username(visit))
+            (Field::password("password", words::OLD_PASSWORD).within("factor").required()
+                .complete("current-password"))
+            (form::buttons(&[form::button(kind, label)]))
+        };
+        form::form(action, &visit.csrf, None, fields)
+    };
     if !visit.member.has_factor() {
-        let start = form::button(Kind::Plain, words::FACTOR_START);
+        let start = ask("/portal/account/factor", Kind::Main, words::FACTOR_START);
         return html! {
             p { (words::FACTOR_OFF) }
-            (form::form("/portal/account/factor", &visit.csrf, None, start))
+            (form::confirm(words::FACTOR_START, words::FACTOR_START_SAYS, start))
         };
     }
-    let fields = html! {
-        (Field::password("password", words::OLD_PASSWORD).within("factor").required()
-            .complete("current-password"))
-        (form::buttons(&[form::button(Kind::Danger, words::FACTOR_STOP)]))
-    };
-    let off = form::form("/portal/account/factor/off", &visit.csrf, None, fields);
+    let off = ask("/portal/account/factor/off", Kind::Danger, words::FACTOR_STOP);
     html! {
         p { (figures::badge(Mood::Good, words::FACTOR_ON)) }
         (form::confirm(words::FACTOR_STOP, words::FACTOR_STOP_SAYS, off))
@@ -157,8 +168,13 @@ async fn change_password(
     }
 }
 
-async fn start_factor(State(desk): State<Desk>, visit: Visit) -> Result<Response, Trouble> {
-    let factor = match desk.app.new_factor(&visit.member, "Tern").await {
+async fn start_factor(
+    State(desk): State<Desk>,
+    visit: Visit,
+    form: Form,
+) -> Result<Response, Trouble> {
+    let password = form.secret("password");
+    let factor = match desk.app.new_factor(&visit.member, &password, &visit.from).await {
         Ok(factor) => factor,
         Err(error) => return not_done(&desk, error),
     };

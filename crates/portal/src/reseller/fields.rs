@@ -73,7 +73,8 @@ impl Fields {
 fn decoded((name, value): (&str, &str)) -> (String, String) {
     let text = |text: &str| {
         let spaced = text.replace('+', " ");
-        percent_decode_str(&spaced).decode_utf8_lossy().into_owned()
+        // One of the databases takes no such character.
+        percent_decode_str(&spaced).decode_utf8_lossy().replace('\0', "")
     };
     (text(name), text(value))
 }

@@ -31,7 +31,7 @@ struct Following {
 
 async fn follow(State(desk): State<Desk>, visit: Visit) -> Response {
     let Ok(place) = desk.live.clone().try_acquire_owned() else {
-        // The page stays as it is; the browser does not ask again after this status.
+        // The page stays as it is, and asks again later.
         return StatusCode::NO_CONTENT.into_response();
     };
     let until = desk.app.rt().monotonic() + limits::LIVE_TIME;
@@ -51,7 +51,7 @@ async fn next(mut following: Following) -> Option<(Result<String, std::io::Error
         let pulse = following.desk.app.pulse(following.member.caller()).await.ok();
         let before = following.seen;
         following.seen = pulse.or(before);
-        if before.is_none() {
+        if before.is_none() && pulse.is_some() {
             // What changed between the page and this first look is seen by looking once.
             return Some((Ok("retry: 2000\nevent: change\ndata: -\n\n".to_owned()), following));
         }

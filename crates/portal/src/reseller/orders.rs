@@ -57,7 +57,7 @@ async fn list(State(desk): State<Desk>, visit: Visit) -> Result<Response, Troubl
     };
     let content = html! {
         (search)
-        (table::results(rows(&leafed, &shelf, (status, &text))))
+        (table::results(rows(&visit, &leafed, &shelf, (status, &text))))
     };
     Ok(visit.page((Area::Orders, words::TITLE), None, content))
 }
@@ -89,7 +89,12 @@ fn chips(text: &str, chosen: Option<Status>) -> Vec<Chip> {
     [all].into_iter().chain(words::STATUSES.map(chip)).collect()
 }
 
-fn rows(leafed: &Leafed, shelf: &Catalogue, (status, text): (Option<Status>, &str)) -> Markup {
+fn rows(
+    visit: &Visit,
+    leafed: &Leafed,
+    shelf: &Catalogue,
+    (status, text): (Option<Status>, &str),
+) -> Markup {
     let pages = Leaves::of(leafed, status);
     let is_alone = leafed.newer.is_none() && leafed.older.is_none();
     if leafed.orders.is_empty() && (is_alone || !text.is_empty()) {
@@ -98,7 +103,8 @@ fn rows(leafed: &Leafed, shelf: &Catalogue, (status, text): (Option<Status>, &st
     if leafed.orders.is_empty() {
         return html! { p.nothing { (words::NOTHING_YET) } (pages.as_pages()) };
     }
-    let rows: Vec<_> = leafed.orders.iter().map(|listed| row(leafed, shelf, listed)).collect();
+    let rows: Vec<_> =
+        leafed.orders.iter().map(|listed| row(visit, leafed, shelf, listed)).collect();
     let [order, what, quantity, total, state, when] = words::HEADS;
     let heads = [
         Head::text(order),
@@ -111,7 +117,7 @@ fn rows(leafed: &Leafed, shelf: &Catalogue, (status, text): (Option<Status>, &st
     html! { (Table::new(words::LIST, &heads, &rows).pages(pages.as_pages())) }
 }
 
-fn row(leafed: &Leafed, shelf: &Catalogue, listed: &Listed) -> Row {
+fn row(visit: &Visit, leafed: &Leafed, shelf: &Catalogue, listed: &Listed) -> Row {
     let order = &listed.order;
     let quantity = listed.gist.as_ref().map(|gist| match gist.kind {
         ItemKind::BundleAssignment => gist.items,
@@ -125,7 +131,7 @@ fn row(leafed: &Leafed, shelf: &Catalogue, listed: &Listed) -> Row {
             html! { code { (words::short(&order.reference)) } },
             what(shelf, listed),
             quantity,
-            figures::money(Money::minor(order.total, leafed.currency)),
+            visit.money(Money::minor(order.total, leafed.currency)),
             badge(order.status),
             figures::time(order.created_at, leafed.clock),
         ],

@@ -26,9 +26,14 @@ pub(super) fn routes(routes: Routes) -> Routes {
 async fn page(State(desk): State<Desk>, visit: Visit) -> Result<Response, Trouble> {
     let overview = desk.app.overview(visit.member.caller()).await?;
     let buy = form::link_button(Kind::Main, words::BUY, "/portal/catalogue");
+    let step = if visit.may(Right::Pay) {
+        buy.clone()
+    } else {
+        html! {}
+    };
     let is_new = overview.esims == 0 && overview.orders.is_empty();
     let content = html! {
-        @if is_new { (empty(words::EMPTY_TITLE, words::EMPTY, &buy, None)) }
+        @if is_new { (empty(words::EMPTY_TITLE, words::EMPTY, step, None)) }
         (live("strip", summary(&visit, &overview)))
         (live("charts", charts(&visit, &overview)))
         (live("lists", lists(&visit, &overview)))
@@ -153,7 +158,6 @@ fn in_use((title, none): (&str, &str), few: &Few<InUse>, clock: Timestamp) -> Ma
 
 fn latest(visit: &Visit, overview: &Overview) -> Markup {
     let currency = overview.balances.balance.currency();
-    let sees_money = visit.may(Right::Books);
     let rows: Vec<Row> = overview
         .orders
         .iter()
@@ -163,11 +167,7 @@ fn latest(visit: &Visit, overview: &Overview) -> Markup {
                 [
                     html! { code { (order_words::short(&order.reference)) } },
                     orders::badge(order.status),
-                    if sees_money {
-                        figures::money(Money::minor(order.total, currency))
-                    } else {
-                        figures::none()
-                    },
+                    visit.money(Money::minor(order.total, currency)),
                     figures::time(order.created_at, overview.clock),
                 ],
             )

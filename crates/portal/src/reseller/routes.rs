@@ -103,11 +103,14 @@ impl Routes {
 
 /// Lets a member in.
 async fn enter(desk: &Desk, right: Right, request: Request) -> Result<Request, Response> {
-    let (mut request, form) = with_form(request).await?;
+    let (mut request, form) = with_form(desk, request).await?;
     let headers = request.headers();
     let token = cookie(headers, session_cookie(desk)).unwrap_or_default().to_owned();
+    // Pages that load themselves again do not keep an abandoned browser signed in.
+    let by_hand = headers.get("sec-fetch-dest").is_none_or(|to| to == "document");
     let member =
-        desk.app.member(&token).await.map_err(|error| Trouble::from(error).into_response());
+        if by_hand { desk.app.member(&token).await } else { desk.app.member_unseen(&token).await };
+    let member = member.map_err(|error| Trouble::from(error).into_response());
     let Some(member) = member? else { return Err(to_sign_in(&request)) };
     let csrf = desk.app.form_token(&token);
     if request.method() == Method::POST && !is_ours(headers, &form, &csrf) {
@@ -136,7 +139,7 @@ async fn enter(desk: &Desk, right: Right, request: Request) -> Result<Request, R
 
 /// Lets somebody up to the entrance. Forms there are ours by a cookie of their own.
 async fn approach(desk: &Desk, request: Request) -> Result<Request, Response> {
-    let (mut request, form) = with_form(request).await?;
+    let (mut request, form) = with_form(desk, request).await?;
     let headers = request.headers();
     let known = cookie(headers, "tern_visit").filter(|held| held.len() <= 64).map(str::to_owned);
     let held = known.clone().unwrap_or_else(|| desk.app.new_token());
@@ -159,13 +162,23 @@ async fn approach(desk: &Desk, request: Request) -> Result<Request, Response> {
 }
 
 /// Takes the form out of a request that carries one.
-async fn with_form(request: Request) -> Result<(Request, Form), Response> {
+async fn with_form(desk: &Desk, request: Request) -> Result<(Request, Form), Response> {
+    // No path of ours has one, and one of the databases takes none.
+    if request.uri().path().contains("%00") {
+        return Err(Trouble::Missing.into_response());
+    }
     if request.method() != Method::POST {
         return Ok((request, Form::default()));
     }
     let (parts, body) = request.into_parts();
     let too_large = |_| StatusCode::PAYLOAD_TOO_LARGE.into_response();
-    let bytes = to_bytes(body, limits::BODY_BYTES_MAX).await.map_err(too_large)?;
+    let bytes = tokio::select! {
+        read = to_bytes(body, limits::BODY_BYTES_MAX) => read.map_err(too_large)?,
+        // Nobody holds a place by never finishing a sentence.
+        () = desk.app.rt().sleep(limits::BODY_READ) => {
+            return Err(StatusCode::REQUEST_TIMEOUT.into_response());
+        }
+    };
     let fields = Fields::parse(&String::from_utf8_lossy(&bytes));
     let request = Request::from_parts(parts, axum::body::Body::empty());
     Ok((request, Form(Arc::new(fields))))

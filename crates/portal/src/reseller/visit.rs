@@ -11,13 +11,13 @@ use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
-use domain::{Mode, Right, Timestamp};
+use domain::{Mode, Money, Right, Timestamp};
 use maud::Markup;
 
 use super::fields::Fields;
 use super::trouble::answer;
 use super::{FORM, Form, Trouble};
-use crate::kit::{Area, Entry, Frame, Mood, Person, Said, Theme};
+use crate::kit::{Area, Entry, Frame, Mood, Person, Said, Theme, figures};
 use crate::words::rail;
 
 /// Somebody signed in looks at a page, or sends a form.
@@ -99,6 +99,11 @@ impl Visit {
             response.headers_mut().append(header::SET_COOKIE, gone);
         }
         response
+    }
+
+    /// An amount, for those who may see the books.
+    pub(crate) fn money(&self, amount: Money) -> Markup {
+        if self.may(Right::Books) { figures::money(amount) } else { figures::none() }
     }
 
     /// Whether the person's role allows that; pages hide what it does not.

@@ -26,6 +26,8 @@ pub(crate) const FACTOR_OFF: &str =
     "Off. Whoever learns your password can sign in. Switch it on with an authenticator app.";
 pub(crate) const FACTOR_ON: &str = "On. Signing in takes a code from your authenticator app.";
 pub(crate) const FACTOR_START: &str = "Set up an authenticator app";
+pub(crate) const FACTOR_START_SAYS: &str =
+    "Your password comes first, so that nobody else at this browser can lock you out.";
 pub(crate) const FACTOR_STOP: &str = "Switch off";
 pub(crate) const FACTOR_STOP_SAYS: &str = "From then on your password alone is enough.";
 pub(crate) const FACTOR_TITLE: &str = "Set up the second factor";

@@ -97,6 +97,8 @@ pub(crate) const NOBODY: &str = "No eSIM of yours has this reference or number."
 pub(crate) const FOUND_HEADS: [&str; 3] = ["eSIM", "Customer reference", "Telephone number"];
 pub(crate) const ERASE: &str = "Erase";
 pub(crate) const ERASE_SAYS: &str = "This cannot be undone. The eSIMs go on working.";
+pub(crate) const TOO_MANY: &str =
+    "At most 100 eSIMs are erased together. Nothing was erased. Look again and do it in parts.";
 pub(crate) const NOT_YOURS: &str =
     "One of these eSIMs is not yours any more. Nothing was erased. Look again.";
 
@@ -118,7 +120,9 @@ pub(crate) fn purpose(role: Role) -> &'static str {
     match role {
         Role::Owner => "Everything, and appoints other owners.",
         Role::Admin => "Everything but owners.",
-        Role::Developer => "Keys, callbacks, request log, sandbox. No money, no people.",
+        Role::Developer => {
+            "Keys (with which programs can buy), callbacks, request log, sandbox. No people."
+        }
         Role::Support => "eSIMs, bundles on them, messages, share links. No money.",
         Role::Viewer => "Looks only. Sees no installation codes and no keys.",
     }
@@ -139,8 +143,7 @@ pub(crate) fn team_refused(error: &TeamError) -> String {
                 .to_owned()
         }
         TeamError::User(app::users::Error::Taken) => {
-            "Somebody has this e-mail address already, here or elsewhere. Nothing was changed."
-                .to_owned()
+            "This e-mail address is in use already. Nothing was changed.".to_owned()
         }
         TeamError::User(app::users::Error::Field { .. }) => {
             "That is not an e-mail address. Nothing was changed.".to_owned()
@@ -152,23 +155,38 @@ pub(crate) fn team_refused(error: &TeamError) -> String {
 /// What was done, in words; what is new keeps its name.
 pub(crate) fn action(name: &str) -> &str {
     let known = [
-        ("balance.topup", "topped up"),
+        ("balance.topup", "asked for a top-up"),
         ("bundle.apply", "put a bundle on an eSIM"),
         ("bundle.revoke", "took a bundle off an eSIM"),
+        ("callbacks.pause", "let callbacks wait"),
+        ("callbacks.replay", "sent callbacks again"),
+        ("callbacks.resume", "let callbacks go on"),
+        ("callbacks.switch-off", "switched callbacks off"),
         ("callbacks.test", "sent a test event"),
         ("card.remove", "removed the card"),
-        ("card.store", "paid with a card"),
+        ("card.store", "asked to pay with a card"),
         ("credit.give", "gave credit"),
         ("credit.test", "gave test credit"),
         ("enduser.erase", "erased an end user's data"),
+        ("esim.deactivate", "ended an eSIM"),
+        ("esim.resume", "resumed an eSIM"),
+        ("esim.suspend", "suspended an eSIM"),
         ("esim.change", "changed an eSIM"),
         ("key.add", "made a key"),
         ("key.primary", "made a key primary"),
+        ("inventory.apply", "put bundles on eSIMs"),
+        ("inventory.refund", "gave bundles back"),
         ("key.revoke", "revoked a key"),
-        ("lot.refund", "gave bundles back"),
+        ("key.show", "looked at the primary key"),
         ("order.place", "bought"),
         ("organisation.add", "made the organisation"),
         ("organisation.change", "changed settings"),
+        ("sandbox.card", "chose the sandbox's test card"),
+        ("sandbox.advance", "moved the sandbox's clock"),
+        ("sandbox.fault", "let a call go wrong"),
+        ("sandbox.go-on", "let the sandbox's work go on"),
+        ("sandbox.hold", "held the sandbox's work"),
+        ("sandbox.settle", "did everything that was due"),
         ("sandbox.reset", "started the sandbox afresh"),
         ("share.make", "made a share link"),
         ("share.revoke", "revoked a share link"),
@@ -183,6 +201,7 @@ pub(crate) fn action(name: &str) -> &str {
         ("user.second-factor.on", "switched a second factor on"),
         ("user.sign-out-elsewhere", "signed out elsewhere"),
         ("webhook-secret.make", "made the webhook secret"),
+        ("webhook-secret.show", "looked at the webhook secret"),
         ("webhook-secret.rotate", "rotated the webhook secret"),
     ];
     known.iter().find(|(action, _)| *action == name).map_or(name, |(_, words)| words)

@@ -47,6 +47,11 @@ pub(crate) enum Command {
         /// The address it signs in with.
         email: String,
     },
+    /// Switch off the second factor of a person who has lost the device.
+    FactorOff {
+        /// The address it signs in with.
+        email: String,
+    },
     /// Give a person another password.
     Password {
         /// The address it signs in with.
@@ -98,6 +103,10 @@ pub(crate) async fn run(command: Command, config: &Config, json: bool) -> Result
             let link = format!("{}/portal/link/{}", config.reached_at(), made.token.expose());
             let until = made.expires_at.to_string();
             tell(json!({ "emailAddress": email, "link": link, "expiresAt": until }), None, json);
+        }
+        Command::FactorOff { email } => {
+            app.drop_factor_by_operator(actor, &email).await.map_err(|e| e.to_string())?;
+            tell(json!({ "emailAddress": email, "secondFactor": "off" }), None, json);
         }
         Command::Password { email, password_stdin } => {
             let password = password(password_stdin)?;

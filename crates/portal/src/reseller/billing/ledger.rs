@@ -151,7 +151,7 @@ async fn next(mut writing: Writing) -> Result<Option<(String, Writing)>, app::St
 fn bounds(month: &str) -> Option<(Timestamp, Timestamp)> {
     let (year, number) = month.split_once('-')?;
     let (year, number): (i32, u32) = (year.parse().ok()?, number.parse().ok()?);
-    let next = if number == 12 { (year + 1, 1) } else { (year, number + 1) };
+    let next = if number == 12 { (year.checked_add(1)?, 1) } else { (year, number + 1) };
     let begin = |(year, month): (i32, u32)| {
         Timestamp::parse(&format!("{year:04}-{month:02}-01T00:00:00Z")).ok()
     };
@@ -167,7 +167,7 @@ mod tests {
         let (from, to) = bounds("2026-12").expect("a month");
         assert_eq!(from.to_string(), "2026-12-01T00:00:00Z");
         assert_eq!(to.to_string(), "2027-01-01T00:00:00Z");
-        for odd in ["", "2026", "2026-13", "2026-00", "x-1", "2026-5-1"] {
+        for odd in ["", "2026", "2026-13", "2026-00", "x-1", "2026-5-1", "2147483647-12"] {
             assert!(bounds(odd).is_none(), "{odd}");
         }
     }

@@ -8,7 +8,7 @@ use axum::response::Response;
 use domain::{KeyId, Right};
 use maud::{Markup, html};
 
-use super::secrets::{ask_for_key, shown_once};
+use super::secrets::{ask_for_key, password_field, refusal, shown_once};
 use super::{Page, Part, not_set};
 use crate::kit::form::{self, Field, Kind};
 use crate::kit::table::{Head, Row, Table, terminal};
@@ -98,6 +98,7 @@ fn new(visit: &Visit) -> Markup {
     let fields = html! {
         (Field::text("label", words::LABEL).hint(words::LABEL_HINT).required().longest(1000)
             .complete("off"))
+        (password_field(visit, "new-key"))
         (form::buttons(&[form::button(Kind::Main, words::MAKE)]))
     };
     form::form(NEW, &visit.csrf, None, fields)
@@ -140,6 +141,9 @@ async fn save_allow_list(
 }
 
 async fn make(State(desk): State<Desk>, visit: Visit, form: Form) -> Result<Response, Trouble> {
+    if let Some(refused) = refusal(&desk, &visit, &form, HOME).await? {
+        return Ok(refused);
+    }
     let (actor, org) = (visit.member.actor(), visit.member.org());
     let (key, text) = match desk.app.add_key(actor, org, form.text("label"), false).await {
         Ok(made) => made,
@@ -191,8 +195,10 @@ fn acts(visit: &Visit, id: KeyId) -> Markup {
     let act = |path: &str, button: Markup| {
         form::form(&format!("{}/{path}", href(id)), &visit.csrf, None, button)
     };
-    let primary = act("primary", form::button(Kind::Main, words::MAKE_PRIMARY));
-    let revoke = act("revoke", form::button(Kind::Danger, words::REVOKE));
+    let ask = |name: &str, button: Markup| html! { (password_field(visit, name)) (button) };
+    let primary = ask("primary", form::button(Kind::Main, words::MAKE_PRIMARY));
+    let primary = act("primary", primary);
+    let revoke = act("revoke", ask("revoke", form::button(Kind::Danger, words::REVOKE)));
     menu(
         words::ACTIONS,
         &[
@@ -206,8 +212,12 @@ async fn make_primary(
     State(desk): State<Desk>,
     visit: Visit,
     Path(id): Path<String>,
+    form: Form,
 ) -> Result<Response, Trouble> {
     let id = KeyId::parse(&id).map_err(|_| Trouble::Missing)?;
+    if let Some(refused) = refusal(&desk, &visit, &form, &href(id)).await? {
+        return Ok(refused);
+    }
     let (actor, org) = (visit.member.actor(), visit.member.org());
     match desk.app.make_key_primary(actor, org, id).await {
         Ok(()) => Ok(done(&href(id), words::NOW_PRIMARY)),
@@ -219,8 +229,12 @@ async fn revoke(
     State(desk): State<Desk>,
     visit: Visit,
     Path(id): Path<String>,
+    form: Form,
 ) -> Result<Response, Trouble> {
     let id = KeyId::parse(&id).map_err(|_| Trouble::Missing)?;
+    if let Some(refused) = refusal(&desk, &visit, &form, &href(id)).await? {
+        return Ok(refused);
+    }
     let (actor, org) = (visit.member.actor(), visit.member.org());
     match desk.app.revoke_key(actor, org, id).await {
         Ok(()) => Ok(done(HOME, words::NOW_REVOKED)),

@@ -42,15 +42,34 @@ pub(super) fn ask_for_secret(visit: &Visit) -> Markup {
 }
 
 fn ask(visit: &Visit, (action, name): (&str, &str), [label, says, button]: [&str; 3]) -> Markup {
-    let email = visit.member.user().email.as_str();
     let fields = html! {
-        // For password managers, which file a password under its user.
-        input type="email" name="email" value=(email) autocomplete="username" hidden;
-        (Field::password("password", all::PASSWORD).within(name).required()
-            .complete("current-password"))
+        (password_field(visit, name))
         (form::buttons(&[form::button(Kind::Main, button)]))
     };
     form::confirm(label, says, form::form(action, &visit.csrf, None, fields))
+}
+
+/// The field that asks for the password once more, in a form of its own name.
+pub(super) fn password_field(visit: &Visit, name: &str) -> Markup {
+    html! {
+        (account::username(visit))
+        (Field::password("password", all::PASSWORD).within(name).required()
+            .complete("current-password"))
+    }
+}
+
+/// Whether that password was right; the answer if it was not.
+pub(super) async fn refusal(
+    desk: &Desk,
+    visit: &Visit,
+    form: &Form,
+    back: &str,
+) -> Result<Option<Response>, Trouble> {
+    let password = form.secret("password");
+    match desk.app.confirm_password(&visit.member, &password, &visit.from).await {
+        Ok(()) => Ok(None),
+        Err(error) => Ok(Some(refused(back, account::why(desk, error)?))),
+    }
 }
 
 async fn show_key(State(desk): State<Desk>, visit: Visit, form: Form) -> Result<Response, Trouble> {

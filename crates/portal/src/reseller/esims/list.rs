@@ -3,6 +3,7 @@
 use app::esims::found::{Found, One, Wanted, Way};
 use axum::extract::State;
 use axum::response::Response;
+use domain::Right;
 use domain::assignment::State as Stage;
 use domain::esim::ProfileStatus;
 use maud::{Markup, html};
@@ -36,8 +37,9 @@ pub(super) async fn page(State(desk): State<Desk>, visit: Visit) -> Result<Respo
     } else {
         listed(&found, (text, status))
     };
-    let action = form::link_button(Kind::Main, words::EMPTY_STEP, "/portal/catalogue");
-    Ok(visit.page((Area::Esims, words::TITLE), Some(action), content))
+    let buy = || form::link_button(Kind::Main, words::EMPTY_STEP, "/portal/catalogue");
+    let action = visit.may(Right::Pay).then(buy);
+    Ok(visit.page((Area::Esims, words::TITLE), action, content))
 }
 
 fn empty(desk: &Desk) -> Markup {

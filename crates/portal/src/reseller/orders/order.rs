@@ -43,7 +43,7 @@ fn body(visit: &Visit, shelf: &Catalogue, (page, from): (&Page, i64)) -> Markup 
     let order = &page.order;
     let has_codes = order.status == Status::Completed && page.assigned > 0;
     html! {
-        (summary(page))
+        (summary(visit, page))
         @if let Some(next) = words::next(order.status) { p { (next) } }
         @if has_codes && visit.may(Right::Codes) {
             (section(words::CODES, None, codes(&order.reference)))
@@ -58,9 +58,9 @@ fn body(visit: &Visit, shelf: &Catalogue, (page, from): (&Page, i64)) -> Markup 
     }
 }
 
-fn summary(page: &Page) -> Markup {
+fn summary(visit: &Visit, page: &Page) -> Markup {
     let order = &page.order;
-    let money = |minor| figures::money(Money::minor(minor, page.currency));
+    let money = |minor| visit.money(Money::minor(minor, page.currency));
     let bundles: i64 =
         page.items.iter().filter(|item| !item.kind.is_topup()).map(|item| item.quantity).sum();
     let bundles = if page.items.is_empty() { page.assigned } else { bundles };
@@ -131,7 +131,7 @@ fn state(esim: Option<&Esim>) -> Markup {
 }
 
 fn items(visit: &Visit, shelf: &Catalogue, page: &Page) -> Markup {
-    let money = |minor| figures::money(Money::minor(minor, page.currency));
+    let money = |minor| visit.money(Money::minor(minor, page.currency));
     let market = visit.member.caller().market();
     let row = |item: &Item| {
         let title = words::about(item.kind, bundle_title(shelf, &item.item));

@@ -73,6 +73,7 @@ async fn erase(State(desk): State<Desk>, visit: Visit, form: Form) -> Result<Res
     match desk.app.erase_end_user(member.actor(), member.org(), iccids).await {
         Ok(count) => Ok(done(HOME, words::erased(count))),
         Err(Error::Store(error)) => Err(error.into()),
-        Err(_) => Ok(refused(HOME, words::NOT_YOURS)),
+        Err(Error::TooMany) => Ok(refused(HOME, words::TOO_MANY)),
+        Err(Error::NotYourEsim) => Ok(refused(HOME, words::NOT_YOURS)),
     }
 }
