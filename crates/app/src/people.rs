@@ -101,7 +101,7 @@ impl App {
         Ok(Some(member))
     }
 
-    /// The same, and it does not count as a visit: what a page asks by itself keeps nobody signed in.
+    /// The same without counting as a visit: what a page asks by itself keeps nobody signed in.
     pub async fn member_unseen(&self, token: &str) -> Result<Option<Member>, StoreError> {
         let found = self.found_member(self.held_digest(token), self.now()).await?;
         Ok(found.map(|(member, _)| member))

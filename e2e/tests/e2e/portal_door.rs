@@ -3,6 +3,7 @@
 
 use std::collections::BTreeSet;
 
+use serde_json::json;
 use store::Rt;
 
 use crate::harness::{Answer, Home, Org, World, http};
@@ -171,7 +172,7 @@ async fn links_let_people_choose_a_password_once(home: Home) {
     let link = link_on(&world, &page);
     // A second invitation of the same address says why not.
     let answer = owner.post("/portal/team/invite", &invite).await;
-    assert!(owner.follow(answer).await.text().contains("has this e-mail address already"));
+    assert!(owner.follow(answer).await.text().contains("is in use already"));
 
     let mut new = Visitor::new(&world.node);
     let page = new.get(&link).await.expect(200).text();
@@ -208,6 +209,17 @@ async fn links_let_people_choose_a_password_once(home: Home) {
     let path = &link[link.find("/portal").expect("a link to the portal")..];
     world.is_secret(path.rsplit('/').next().expect("a token"));
     back.get(path).await.expect(200);
+    let users = world.show(&format!("/organisations/{}/users", org.id)).await;
+    let id = users["users"][1]["id"].as_str().expect("an id").to_owned();
+    let ask = format!("/organisations/{}/users/{id}/link", org.id);
+    let told = world.order("POST", &ask, &json!({})).await.json_of(201);
+    back.get(path).await.expect(404);
+    let link = told["link"].as_str().expect("a link").to_owned();
+    let path = &link[link.find("/portal").expect("a link to the portal")..];
+    world.is_secret(path.rsplit('/').next().expect("a token"));
+    back.get(path).await.expect(200);
+    let nobody = ask.replace(&id, "0198c0de-3c20-7e14-8f66-8d2b3a4c5e6f");
+    world.order("POST", &nobody, &json!({})).await.refused(404, "unknown-user");
     let anything = format!("{}x", &path[..path.len() - 1]);
     back.get(&anything).await.expect(404);
 }

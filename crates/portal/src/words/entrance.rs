@@ -18,8 +18,8 @@ pub(crate) const CODE_BUTTON: &str = "Continue";
 pub(crate) const WRONG_CODE: &str =
     "That code is wrong or was used already. Wait for the next one and try again.";
 pub(crate) const TOO_LATE: &str = "That took too long. Sign in again.";
-pub(crate) const LOST_CODE: &str = "Lost the device? An owner of your organisation, or your wholesaler, can switch the second \
-     factor off.";
+pub(crate) const LOST_CODE: &str = "Lost the device? An owner of your organisation, or your \
+    wholesaler, can switch the second factor off.";
 
 pub(crate) const FORGOT_TITLE: &str = "A new password";
 pub(crate) const FORGOT_TEXT: [&str; 2] = [
