@@ -79,6 +79,7 @@ pub enum Error {
 /// Name of the setting that holds the id of the demo's organisation.
 const DEMO: &str = "demo-organisation";
 const PORTAL_EMAIL: &str = "portal@demo.example";
+const TRAVELLERS_EMAIL: &str = "travellers@demo.example";
 const CONSOLE_EMAIL: &str = "console@demo.example";
 /// Name of the setting that says that there are goods, and which eSIMs were sold.
 const READY: &str = "demo-goods";
@@ -239,6 +240,24 @@ impl App {
             deed: None,
         };
         self.buy_as(org, command, &request).await.map(drop).map_err(Error::from)
+    }
+
+    /// A second organisation of that name, for travellers who are simulated, with somebody who can
+    /// watch them in the portal; the address to sign in with. The password is the demo's.
+    pub async fn demo_travellers(&self, name: &'static str) -> Result<&'static str, Error> {
+        let known = self.store().read(|tx| organisations::page(tx, OrgId::HOUSE, 1_000)).await?;
+        let known = known.iter().find(|known| known.profile.name == name);
+        let org = if let Some(known) = known.map(|known| known.known_as) {
+            self.organisation_known_as(known).await?.unwrap_or(known)
+        } else {
+            let change = Change { name: Some(name.into()), ..Change::default() };
+            let (org, mode) = (self.org_id(), Mode::Sandbox);
+            self.add_organisation_as(org, Actor::Service, (mode, CURRENCY), &change).await?;
+            org
+        };
+        let password = Secret::new(self.vault().derived_word("demo portal password"));
+        self.add_first_user(org, TRAVELLERS_EMAIL, &password).await?;
+        Ok(TRAVELLERS_EMAIL)
     }
 
     /// Adds an owner unless the organisation has people.

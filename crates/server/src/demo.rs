@@ -39,12 +39,17 @@ pub(crate) async fn run(config: &Config, as_json: bool) -> Result<(), String> {
         ..Settings::default()
     };
     let rt = app.rt().clone();
+    let watcher = if as_json {
+        ""
+    } else {
+        app.demo_travellers(simulate::NAME).await.map_err(|error| error.to_string())?
+    };
     let service = Service::build(app, settings, &config).await?;
     let address = service.address();
     if as_json {
         output::json(&facts(&demo, &address));
     } else {
-        greet(&demo, &address, &config.data.display().to_string());
+        greet((&demo, watcher), &address, &config.data.display().to_string());
         let options = simulate::Options::of_demo(&address, demo.operator_key.expose());
         rt.task(travel(options));
     }
@@ -77,7 +82,7 @@ fn facts(demo: &Demo, address: &str) -> serde_json::Value {
     })
 }
 
-fn greet(demo: &Demo, address: &str, data: &str) {
+fn greet((demo, watcher): (&Demo, &str), address: &str, data: &str) {
     let ink = Ink::of_stdout();
     let (key, operator) = (demo.api_key.expose(), demo.operator_key.expose());
     let title = |text: &str| output::line(&format!("\n  {}", ink.bold(text)));
@@ -94,7 +99,11 @@ fn greet(demo: &Demo, address: &str, data: &str) {
     fact("Reference", &format!("{address}/docs"));
     fact("Health", &format!("{address}/readyz   {address}/metrics"));
     fact("Data", data);
-    fact("Travellers", "five simulated ones live in a second organisation, Simulated Travellers");
+    fact(
+        "Travellers",
+        "five simulated ones live in a second organisation; to watch them live in the",
+    );
+    fact("", &format!("portal, sign in as {watcher} with the same password"));
     title("Keys");
     fact("API key", key);
     fact("Operator key", operator);

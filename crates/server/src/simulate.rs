@@ -22,6 +22,7 @@ use self::client::Error;
 use self::receiver::Receiver;
 use self::score::Shared;
 use self::setup::House;
+pub(crate) use self::setup::NAME;
 use self::travellers::{Act, Troupe};
 pub(crate) use self::view::View;
 use crate::output;

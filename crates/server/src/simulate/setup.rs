@@ -12,7 +12,7 @@ use super::travellers::{Traveller, Ware};
 use super::{Options, View};
 
 /// What the organisation is called.
-const NAME: &str = "Simulated Travellers";
+pub(crate) const NAME: &str = "Simulated Travellers";
 const CURRENCY: &str = "USD";
 /// What it has at least when a run begins, in minor units.
 const MONEY: i64 = 1_000_000;
