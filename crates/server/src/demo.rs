@@ -86,9 +86,8 @@ fn greet((demo, watcher): (&Demo, &str), address: &str, data: &str) {
     let ink = Ink::of_stdout();
     let (key, operator) = (demo.api_key.expose(), demo.operator_key.expose());
     let title = |text: &str| output::line(&format!("\n  {}", ink.bold(text)));
-    let fact = |name: &str, value: &str| {
-        output::line(&format!("  {}  {value}", ink.quiet(&format!("{name:<13}"))));
-    };
+    let fact =
+        |name: &str, value: &str| output::line(&format!("  {}  {value}", ink.quiet(&padded(name))));
     let code = |text: &str| output::line(&format!("    {text}"));
     output::line(&format!("\n  {}  demo", ink.bold("Tern")));
     output::line(&ink.quiet("  A sandbox: nothing in it is real, nothing leaves this machine."));
@@ -154,4 +153,9 @@ fn greet((demo, watcher): (&Demo, &str), address: &str, data: &str) {
     code(r#"     -d '{"name":"Second Reseller","currency":"EUR","sandbox":true}' \"#);
     code(&format!("     {address}/operator/v1/organisations"));
     output::line(&ink.quiet("\n  Ctrl-C stops it; the data stays. Requests are logged below.\n"));
+}
+
+/// A name as wide as all the others.
+fn padded(name: &str) -> String {
+    format!("{name:<13}")
 }
