@@ -6,6 +6,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use crate::harness::{Home, Node, Ran, Request, World, binary, node};
+use crate::portal::Visitor;
 
 fn greeting(node: &Node) -> Value {
     let stdout = node.stdout();
@@ -39,6 +40,11 @@ async fn the_greeting_has_the_documented_fields_and_they_work() {
     ];
     assert_eq!(names, wanted);
     assert_eq!(text(&told, "api"), format!("http://{}", node.address));
+    assert_eq!(text(&told, "portal"), format!("http://{}/portal", node.address));
+    let mut person = Visitor::new(&node);
+    let (email, password) = (text(&told, "portalEmail"), text(&told, "portalPassword"));
+    person.sign_in(&email, &password).await.expect(303);
+    person.get("/portal").await.expect(200);
     for name in ["organisation", "apiKey", "operatorKey", "portalEmail", "portalPassword"] {
         assert!(!text(&told, name).is_empty(), "{name}");
     }
@@ -162,6 +168,7 @@ async fn a_second_run_keeps_the_data_and_says_the_same() {
         let mut again = greeting(&node);
         for told in [&mut first, &mut again] {
             told["api"] = Value::Null;
+            told["portal"] = Value::Null;
         }
         assert_eq!(again, first);
         assert_eq!(home.dump().await, before, "a start changes nothing");

@@ -125,6 +125,13 @@ async fn good_call(world: &World, org: &Org, prefix: &str, operation: &Operation
             ours(&path.replace("{keyId}", &key.id))
         }
         (_, "POST", "/organisations/{id}/users") => ours(&path).json(&user),
+        (_, "POST", "/organisations/{id}/users/{userId}/link") => {
+            let person = json!({"firstName": "", "lastName": "", "role": "Viewer",
+                "emailAddress": "linked@reseller.example"});
+            let people = format!("/organisations/{}/users", org.id);
+            let person = world.order("POST", &people, &person).await.json_of(201);
+            ours(&path.replace("{userId}", person["id"].as_str().expect("an id")))
+        }
         _ => panic!("{operation:?} is new: give it a call that succeeds"),
     }
 }
