@@ -57,7 +57,7 @@ async fn list(State(desk): State<Desk>, visit: Visit) -> Result<Response, Troubl
     };
     let content = html! {
         (search)
-        (table::results(rows(&leafed, &shelf, (status, &text))))
+        (table::results(rows(&visit, &leafed, &shelf, (status, &text))))
     };
     Ok(visit.page((Area::Orders, words::TITLE), None, content))
 }
@@ -89,7 +89,12 @@ fn chips(text: &str, chosen: Option<Status>) -> Vec<Chip> {
     [all].into_iter().chain(words::STATUSES.map(chip)).collect()
 }
 
-fn rows(leafed: &Leafed, shelf: &Catalogue, (status, text): (Option<Status>, &str)) -> Markup {
+fn rows(
+    visit: &Visit,
+    leafed: &Leafed,
+    shelf: &Catalogue,
+    (status, text): (Option<Status>, &str),
+) -> Markup {
     let pages = Leaves::of(leafed, status);
     let is_alone = leafed.newer.is_none() && leafed.older.is_none();
     if leafed.orders.is_empty() && (is_alone || !text.is_empty()) {
@@ -98,20 +103,18 @@ fn rows(leafed: &Leafed, shelf: &Catalogue, (status, text): (Option<Status>, &st
     if leafed.orders.is_empty() {
         return html! { p.nothing { (words::NOTHING_YET) } (pages.as_pages()) };
     }
-    let rows: Vec<_> = leafed.orders.iter().map(|listed| row(leafed, shelf, listed)).collect();
+    let row = |listed| row(visit, leafed, shelf, listed);
+    let rows: Vec<_> = leafed.orders.iter().map(row).collect();
     let [order, what, quantity, total, state, when] = words::HEADS;
-    let heads = [
-        Head::text(order),
-        Head::text(what),
-        Head::number(quantity),
-        Head::number(total),
-        Head::text(state),
-        Head::text(when),
-    ];
+    let mut heads = vec![Head::text(order), Head::text(what), Head::number(quantity)];
+    if visit.may(Right::Books) {
+        heads.push(Head::number(total));
+    }
+    heads.extend([Head::text(state), Head::text(when)]);
     html! { (Table::new(words::LIST, &heads, &rows).pages(pages.as_pages())) }
 }
 
-fn row(leafed: &Leafed, shelf: &Catalogue, listed: &Listed) -> Row {
+fn row(visit: &Visit, leafed: &Leafed, shelf: &Catalogue, listed: &Listed) -> Row {
     let order = &listed.order;
     let quantity = listed.gist.as_ref().map(|gist| match gist.kind {
         ItemKind::BundleAssignment => gist.items,
@@ -119,17 +122,13 @@ fn row(leafed: &Leafed, shelf: &Catalogue, listed: &Listed) -> Row {
     });
     let is_money = listed.gist.as_ref().is_none_or(|gist| gist.kind.is_topup());
     let quantity = quantity.filter(|_| !is_money).map_or_else(figures::none, figures::count);
-    Row::link(
-        href(&order.reference),
-        [
-            html! { code { (words::short(&order.reference)) } },
-            what(shelf, listed),
-            quantity,
-            figures::money(Money::minor(order.total, leafed.currency)),
-            badge(order.status),
-            figures::time(order.created_at, leafed.clock),
-        ],
-    )
+    let reference = html! { code { (words::short(&order.reference)) } };
+    let mut cells = vec![reference, what(shelf, listed), quantity];
+    if visit.may(Right::Books) {
+        cells.push(figures::money(Money::minor(order.total, leafed.currency)));
+    }
+    cells.extend([badge(order.status), figures::time(order.created_at, leafed.clock)]);
+    Row::link(href(&order.reference), cells)
 }
 
 fn what(shelf: &Catalogue, listed: &Listed) -> Markup {
