@@ -104,7 +104,8 @@ impl<'a> Table<'a> {
 impl Render for Table<'_> {
     fn render(&self) -> Markup {
         html! {
-            div.region role="region" aria-label=(self.name) tabindex="0" {
+            // A group: its section is a landmark of the same name already.
+            div.region role="group" aria-label=(self.name) tabindex="0" {
                 table.list role="table" {
                     thead role="rowgroup" {
                         tr role="row" {

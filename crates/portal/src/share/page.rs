@@ -195,6 +195,8 @@ fn document(title: &str, content: &Markup) -> Markup {
                 meta name="referrer" content="no-referrer";
                 title { (title) }
                 link rel="stylesheet" href="/portal/style.css";
+                // Without one, browsers ask for a file that is not there.
+                link rel="icon" type="image/svg+xml" href="/portal/mark.svg";
             }
             body.plain.traveller { main #content { (content) } }
         }

@@ -5,6 +5,8 @@ use app::inventory::Refund;
 use app::orders;
 use domain::Money;
 
+use crate::print;
+
 pub(crate) const BOUGHT: &str = "Bought.";
 pub(crate) const CHECKED_ONLY: &str = "This was only checked; nothing was bought.";
 pub(crate) const CARD_DECLINED: &str = "The card was declined. Nothing was charged and your \
@@ -25,7 +27,8 @@ pub(crate) const USED_TWICE: &str = "This form was sent before with other conten
 
 /// After a top-up.
 pub(crate) fn topped_up(amount: Money) -> String {
-    format!("{} {} were added to your balance.", amount.in_major(), amount.currency().code())
+    let currency = amount.currency();
+    format!("{} {} were added to your balance.", print::amount(amount), currency.code())
 }
 
 /// Why an order was refused.

@@ -14,6 +14,7 @@ pub(crate) const TABS_NAME: &str = "Team pages";
 
 pub(crate) const PEOPLE: &str = "People";
 pub(crate) const PEOPLE_HEADS: [&str; 4] = ["Person", "Role", "Second factor", "Since"];
+pub(crate) const ACTIONS: &str = "Actions";
 pub(crate) const YOU: &str = "you";
 pub(crate) const INVITED: &str = "invited, has not signed in yet";
 pub(crate) const ON: &str = "on";

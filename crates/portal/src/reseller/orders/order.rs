@@ -64,7 +64,10 @@ fn summary(visit: &Visit, page: &Page) -> Markup {
     let bundles: i64 =
         page.items.iter().filter(|item| !item.kind.is_topup()).map(|item| item.quantity).sum();
     let bundles = if page.items.is_empty() { page.assigned } else { bundles };
-    let mut known = vec![(words::STATE, badge(order.status)), (words::TOTAL, money(order.total))];
+    let mut known = vec![(words::STATE, badge(order.status))];
+    if visit.may(Right::Books) {
+        known.push((words::TOTAL, money(order.total)));
+    }
     if bundles > 0 {
         known.push((words::QUANTITY, figures::count(bundles)));
     }
@@ -133,12 +136,16 @@ fn state(esim: Option<&Esim>) -> Markup {
 fn items(visit: &Visit, shelf: &Catalogue, page: &Page) -> Markup {
     let money = |minor| visit.money(Money::minor(minor, page.currency));
     let market = visit.member.caller().market();
+    let sees_money = visit.may(Right::Books);
     let row = |item: &Item| {
         let title = words::about(item.kind, bundle_title(shelf, &item.item));
         let is_money = item.kind.is_topup();
         let quantity = if is_money { figures::none() } else { figures::count(item.quantity) };
         let each = if is_money { figures::none() } else { money(item.price_per_unit) };
-        let cells = [html! { (title) }, quantity, each, money(item.sub_total)];
+        let mut cells = vec![html! { (title) }, quantity];
+        if sees_money {
+            cells.extend([each, money(item.sub_total)]);
+        }
         match shelf.offer(market, &item.item).filter(|_| !is_money) {
             Some(offer) => Row::link(catalogue::href(offer.bundle.name.as_str()), cells),
             None => Row::plain(cells),
@@ -146,7 +153,10 @@ fn items(visit: &Visit, shelf: &Catalogue, page: &Page) -> Markup {
     };
     let rows: Vec<_> = page.items.iter().map(row).collect();
     let [what, quantity, each, sum] = words::ITEM_HEADS;
-    let heads = [Head::text(what), Head::number(quantity), Head::number(each), Head::number(sum)];
+    let mut heads = vec![Head::text(what), Head::number(quantity)];
+    if sees_money {
+        heads.extend([each, sum].map(Head::number));
+    }
     html! { (Table::new(words::ITEMS, &heads, &rows)) }
 }
 

@@ -28,7 +28,7 @@ async fn page(State(desk): State<Desk>, visit: Visit) -> Result<Response, Troubl
     let team = desk.app.team(&visit.member).await?;
     let rows: Vec<Row> = team.iter().map(|(user, factor)| row(&visit, user, *factor)).collect();
     let [person, role, factor, since] = words::PEOPLE_HEADS;
-    let heads = [person, role, factor, since, ""].map(Head::text);
+    let heads = [person, role, factor, since, words::ACTIONS].map(Head::text);
     let content = html! {
         (pages(HOME))
         (section(words::PEOPLE, None, html! { (Table::new(words::PEOPLE, &heads, &rows)) }))
@@ -100,7 +100,7 @@ fn acts(visit: &Visit, user: &User, has_factor: bool) -> Markup {
         words::REMOVE_SAYS,
         post("remove", form::button(Kind::Danger, words::REMOVE)),
     ));
-    menu("Actions", &items)
+    menu(words::ACTIONS, &items)
 }
 
 /// The roles this person may give.

@@ -20,7 +20,7 @@ pub(crate) struct Finding {
     pub(crate) impact: String,
     pub(crate) id: String,
     pub(crate) help: String,
-    /// Where, as selectors.
+    /// Where, as selectors, and why there.
     pub(crate) targets: Vec<String>,
 }
 
@@ -58,7 +58,8 @@ impl Browser {
         let run = format!(
             "axe.run(document, {options}).then(found => found.violations.map(one => ({{\
                 impact: one.impact, id: one.id, help: one.help, \
-                targets: one.nodes.map(node => node.target.join(' '))}})))"
+                targets: one.nodes.map(node => \
+                    [...node.target, ...node.any.map(why => why.message)].join(' '))}})))"
         );
         let found = self.evaluate(&run).await;
         found.as_array().expect("a list").iter().map(finding).collect()
