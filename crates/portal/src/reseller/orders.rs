@@ -103,17 +103,14 @@ fn rows(
     if leafed.orders.is_empty() {
         return html! { p.nothing { (words::NOTHING_YET) } (pages.as_pages()) };
     }
-    let rows: Vec<_> =
-        leafed.orders.iter().map(|listed| row(visit, leafed, shelf, listed)).collect();
+    let row = |listed| row(visit, leafed, shelf, listed);
+    let rows: Vec<_> = leafed.orders.iter().map(row).collect();
     let [order, what, quantity, total, state, when] = words::HEADS;
-    let heads = [
-        Head::text(order),
-        Head::text(what),
-        Head::number(quantity),
-        Head::number(total),
-        Head::text(state),
-        Head::text(when),
-    ];
+    let mut heads = vec![Head::text(order), Head::text(what), Head::number(quantity)];
+    if visit.may(Right::Books) {
+        heads.push(Head::number(total));
+    }
+    heads.extend([Head::text(state), Head::text(when)]);
     html! { (Table::new(words::LIST, &heads, &rows).pages(pages.as_pages())) }
 }
 
@@ -125,17 +122,13 @@ fn row(visit: &Visit, leafed: &Leafed, shelf: &Catalogue, listed: &Listed) -> Ro
     });
     let is_money = listed.gist.as_ref().is_none_or(|gist| gist.kind.is_topup());
     let quantity = quantity.filter(|_| !is_money).map_or_else(figures::none, figures::count);
-    Row::link(
-        href(&order.reference),
-        [
-            html! { code { (words::short(&order.reference)) } },
-            what(shelf, listed),
-            quantity,
-            visit.money(Money::minor(order.total, leafed.currency)),
-            badge(order.status),
-            figures::time(order.created_at, leafed.clock),
-        ],
-    )
+    let reference = html! { code { (words::short(&order.reference)) } };
+    let mut cells = vec![reference, what(shelf, listed), quantity];
+    if visit.may(Right::Books) {
+        cells.push(figures::money(Money::minor(order.total, leafed.currency)));
+    }
+    cells.extend([badge(order.status), figures::time(order.created_at, leafed.clock)]);
+    Row::link(href(&order.reference), cells)
 }
 
 fn what(shelf: &Catalogue, listed: &Listed) -> Markup {
