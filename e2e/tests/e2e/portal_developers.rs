@@ -150,6 +150,11 @@ async fn a_key_follows_another_without_a_break() {
     let first = first.as_str().expect("the page of the first key").to_owned();
 
     window.fill("[name=label]", "new servers").await;
+    window.fill("#f-new-key-password", "not the password").await;
+    window.submit("form[action='/portal/developers/keys']").await;
+    assert_eq!(window.said().await, "The password is wrong. Nothing was changed.");
+    window.fill("[name=label]", "new servers").await;
+    window.fill("#f-new-key-password", PASSWORD).await;
     window.submit("form[action='/portal/developers/keys']").await;
     window.wait_for_text("It is shown now and never again").await;
     let new = window.text("section.part .copyable code").await;
@@ -186,5 +191,6 @@ async fn a_key_follows_another_without_a_break() {
 async fn change(window: &Window, what: &str) {
     window.click("details.menu > summary").await;
     window.click_text(what).await;
+    window.fill(".menu .confirm[open] [name=password]", PASSWORD).await;
     window.click(".menu .confirm[open] button").await;
 }
