@@ -200,6 +200,8 @@ impl Browser {
 
     /// A picture of one element, as PNG.
     pub(crate) async fn element_screenshot(&self, css: &str, path: &Path) {
+        // The driver scrolls only to what cannot be seen at all, and cuts off what sticks out.
+        self.of_all(css, "element.scrollIntoView({block: 'center', behavior: 'instant'})").await;
         let taken = self.act("take a picture of", "css selector", css, async |element| {
             self.session.get(&format!("/element/{element}/screenshot")).await
         });
