@@ -75,7 +75,7 @@ fn by_key(key: &str, body: &[u8]) -> String {
 }
 
 #[track_caller]
-fn is_signed_by(call: &Call, key: &str) {
+pub(crate) fn is_signed_by(call: &Call, key: &str) {
     let signature = call.header("x-signature-sha256").expect("a signature");
     assert_eq!(signature, by_key(key, &call.body));
     assert_eq!(signature.len(), 44);
