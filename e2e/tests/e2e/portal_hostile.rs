@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use crate::callbacks::listen;
 use crate::desk::{consume, esim, number, stock_up, text};
-use crate::harness::browser::WIDE;
+use crate::harness::browser::{NARROW, WIDE};
 use crate::harness::{Home, Org, Ran, Reaction, Receiver, Request, World};
 use crate::portal::{PASSWORD, add_person};
 use crate::portal_window::Window;
@@ -107,7 +107,10 @@ async fn is_dead(window: &Window, times: usize) {
     let links = "[...document.links].filter(one => one.protocol === 'javascript:').length";
     let told = window.script(&format!("return [{alive}, {links}, typeof hacked]")).await;
     assert_eq!(told, json!([0, 0, "undefined"]), "{url}");
-    window.assert_fits().await;
+    for width in [NARROW, WIDE] {
+        window.resize(width).await;
+        window.assert_fits().await;
+    }
     window.assert_quiet().await;
 }
 
