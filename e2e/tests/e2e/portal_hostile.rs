@@ -57,6 +57,7 @@ async fn markup_stays_text_wherever_it_is_shown() {
     let bundle = format!("/portal/catalogue/{}", PT.name);
     window.visit(&bundle).await;
     window.submit("form[action='/portal/catalogue/buy/check']").await;
+    window.wait_for("form[action='/portal/catalogue/buy']").await;
     is_dead(&window, 2).await;
     for (path, times) in [
         ("/portal".to_owned(), 1),
@@ -84,7 +85,7 @@ async fn markup_stays_text_wherever_it_is_shown() {
         window.unfold().await;
         is_dead(&window, times).await;
     }
-    window.click("a.row[href^='/portal/developers/deliveries/']").await;
+    window.follow("a.row[href^='/portal/developers/deliveries/']").await;
     is_dead(&window, 2).await;
 
     let own = format!("/portal/esims/{iccid}");

@@ -92,7 +92,7 @@ async fn goods(window: &Window, iccid: &str, reference: &str) {
         window.assert_well().await;
     }
     window.submit("form[action='/portal/catalogue/buy/check']").await;
-    assert_eq!(window.text("h1").await, "Review the order");
+    window.wait_for("form[action='/portal/catalogue/buy']").await;
     window.assert_well().await;
 }
 
@@ -114,10 +114,10 @@ async fn offices(window: &Window, iccid: &str) {
         window.visit(path).await;
         window.assert_well().await;
     }
-    window.click("a.row[href^='/portal/developers/deliveries/']").await;
+    window.follow("a.row[href^='/portal/developers/deliveries/']").await;
     window.assert_well().await;
     window.visit("/portal/developers").await;
-    window.click("a.row[href^='/portal/developers/keys/']").await;
+    window.follow("a.row[href^='/portal/developers/keys/']").await;
     window.assert_well().await;
 }
 

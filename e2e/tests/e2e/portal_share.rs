@@ -41,7 +41,7 @@ async fn a_link_shows_a_traveller_everything_until_it_is_taken_back() {
     traveller.assert_well().await;
 
     window.submit("form[action$='/unshare']").await;
-    assert!(window.said().await.starts_with("The link is revoked."));
+    window.wait_for_text("The link is revoked.").await;
     traveller.go(&link).await;
     assert_eq!(traveller.text("h1").await, "There is nothing here");
     let shown = traveller.shown().await;

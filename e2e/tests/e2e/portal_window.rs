@@ -74,6 +74,23 @@ impl Window {
         url.strip_prefix(&self.origin).expect("a page of this service").to_owned()
     }
 
+    /// Clicks a link and waits for the page it leads to.
+    pub(crate) async fn follow(&self, css: &str) {
+        self.wait_for(css).await;
+        let link = json!(css);
+        let href = self.script(&format!("return document.querySelector({link}).href")).await;
+        let href = href.as_str().expect("a link").to_owned();
+        self.click(css).await;
+        let there = async || (self.url().await == href).then_some(());
+        wait::until(&format!("{href} is open"), FOLLOWS, there).await;
+    }
+
+    /// Waits until the address has that in it.
+    pub(crate) async fn wait_for_path(&self, part: &str) {
+        let there = async || self.path().await.contains(part).then_some(());
+        wait::until(&format!("{part} is in the address"), FOLLOWS, there).await;
+    }
+
     /// What a page says once after something was done.
     pub(crate) async fn said(&self) -> String {
         self.text(".said").await
