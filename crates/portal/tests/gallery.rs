@@ -98,7 +98,7 @@ fn every_button_picture_and_link_has_words() {
 #[test]
 fn the_files_stay_small() {
     let tokens = include_str!("../assets/tokens.css");
-    assert!(portal::kit::STYLE.len() - tokens.len() < 24 * 1024);
+    assert!(portal::kit::STYLE.len() - tokens.len() < 26 * 1024);
     assert!(portal::kit::SCRIPT.len() < 5 * 1024);
 }
 

@@ -20,7 +20,9 @@ pub(crate) struct Finding {
     pub(crate) impact: String,
     pub(crate) id: String,
     pub(crate) help: String,
-    /// Where, as selectors, and why there.
+    /// Why, at the first of them.
+    why: String,
+    /// Where, as selectors.
     pub(crate) targets: Vec<String>,
 }
 
@@ -33,7 +35,7 @@ impl Finding {
 
 impl fmt::Display for Finding {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} {}: {}", self.impact, self.id, self.help)?;
+        write!(f, "{} {}: {}: {}", self.impact, self.id, self.help, self.why)?;
         let shown = self.targets.iter().take(5);
         shown.into_iter().try_for_each(|target| write!(f, "\n    {target}"))?;
         let more = self.targets.len().saturating_sub(5);
@@ -58,8 +60,8 @@ impl Browser {
         let run = format!(
             "axe.run(document, {options}).then(found => found.violations.map(one => ({{\
                 impact: one.impact, id: one.id, help: one.help, \
-                targets: one.nodes.map(node => \
-                    [...node.target, ...node.any.map(why => why.message)].join(' '))}})))"
+                why: one.nodes[0].any.map(why => why.message).join(', '), \
+                targets: one.nodes.map(node => node.target.join(' '))}})))"
         );
         let found = self.evaluate(&run).await;
         found.as_array().expect("a list").iter().map(finding).collect()
@@ -81,6 +83,7 @@ fn finding(told: &Value) -> Finding {
         impact: text(&told["impact"]),
         id: text(&told["id"]),
         help: text(&told["help"]),
+        why: text(&told["why"]),
         targets: told["targets"].as_array().expect("a list").iter().map(text).collect(),
     }
 }
