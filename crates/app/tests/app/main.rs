@@ -4,6 +4,7 @@
 mod commerce;
 mod developers;
 mod dice;
+mod erasing;
 mod far_side;
 mod history;
 mod leaves;
