@@ -4,7 +4,7 @@
 
 use domain::esim::Esim;
 use domain::{Iccid, OrgId, limits};
-use store::{StoreError, Tx, erasure, esims};
+use store::{StoreError, Tx, erasure};
 
 use crate::{Actor, App};
 
@@ -32,7 +32,8 @@ pub enum Error {
 }
 
 impl App {
-    /// The eSIMs of an end user: the one of that number, or those with that note.
+    /// The eSIMs of an end user: the one of that number, also if it has left since, or those with
+    /// that note.
     pub async fn end_user(&self, org: OrgId, who: &str) -> Result<EndUser, StoreError> {
         let who = who.trim().to_owned();
         self.store()
@@ -47,7 +48,7 @@ impl App {
                 }
                 let is_more = iccids.len() > most;
                 iccids.truncate(most);
-                Ok(EndUser { esims: esims::of_org(tx, org, &iccids)?, is_more })
+                Ok(EndUser { esims: erasure::own(tx, org, &iccids)?, is_more })
             })
             .await
     }
@@ -66,7 +67,7 @@ impl App {
             return Err(Error::TooMany);
         }
         let own = iccids.clone();
-        if self.store().read(move |tx| esims::of_org(tx, org, &own)).await?.len() != iccids.len() {
+        if self.store().read(move |tx| erasure::own(tx, org, &own)).await?.len() != iccids.len() {
             return Err(Error::NotYourEsim);
         }
         for iccid in &iccids {

@@ -38,6 +38,11 @@ CREATE INDEX esims_by_note ON esims (org_id, customer_ref, iccid) WHERE customer
 CREATE INDEX events_personal ON events (org_id, seq) WHERE kind IN ('CountryChange', 'SMSFailed');
 CREATE INDEX records_placed ON records (iccid) WHERE country <> '';
 
+-- What an eSIM that has left its organisation still says of its user.
+UPDATE esims SET customer_ref = '', customer_ref_lower = '', msisdn = NULL, seen_at = NULL,
+    seen_country = '', seen_network = ''
+    WHERE org_id = '00000000-0000-0000-0000-000000000000';
+
 -- The balance at the end of a day (UTC, counted from 1970) on which something was posted, once that
 -- day is over. The last such day is in the head row.
 ALTER TABLE org_heads ADD COLUMN ledger_day BIGINT;

@@ -1,5 +1,8 @@
 //! Erasing an end user, whatever comes in between.
 
+use std::slice::from_ref;
+
+use app::erasure;
 use app::esims::change::Change as Wanted;
 use app::usage::Told;
 use domain::Iccid;
@@ -36,9 +39,8 @@ fn places_told(world: &World) -> usize {
 fn countries(world: &World, iccid: &Iccid) -> usize {
     let org = world.org();
     let whose = iccid.clone();
-    let sums = move |tx: &mut store::Tx<'_>| {
-        store::usage::span(tx, (org, Some(&whose)), (0, i64::MAX))
-    };
+    let sums =
+        move |tx: &mut store::Tx<'_>| store::usage::span(tx, (org, Some(&whose)), (0, i64::MAX));
     let sums = world.wait(world.store().read(sums)).expect("sums");
     sums.iter().filter(|sum| !sum.country.is_empty()).count()
 }
@@ -52,7 +54,7 @@ fn an_interrupted_erasure_is_found_again_and_ends() {
         let cut = world.wait(world.app().erase_end_user(ME, org, vec![iccid.clone()]));
         assert!(cut.is_err(), "{cut:?}");
         world.restart();
-        assert_eq!(found(&world, NOTE), [iccid.clone()], "by what it was found by");
+        assert_eq!(found(&world, NOTE), from_ref(&iccid), "by what it was found by");
         let erased = world.wait(world.app().erase_end_user(ME, org, vec![iccid.clone()]));
         assert_eq!(erased.expect("erased"), 1);
         assert_eq!(found(&world, NOTE), []);
@@ -62,4 +64,28 @@ fn an_interrupted_erasure_is_found_again_and_ends() {
         let log = world.wait(world.app().audit_of(org, None, ALL)).expect("a log");
         assert_eq!(log.iter().filter(|one| one.action == "enduser.erase").count(), 1);
     }
+}
+
+#[test]
+fn an_esim_that_has_left_can_be_erased() {
+    let (world, iccid) = known_well(12);
+    let (app, org) = (world.app(), world.org());
+    let deleted = (iccid.clone(), Wanted::Delete);
+    world.wait(app.change_esim(world.caller(), deleted, &request(None))).expect("given up");
+    assert_eq!(found(&world, NOTE), [], "the note is gone");
+    let house =
+        |tx: &mut store::Tx<'_>, iccid: &Iccid| store::esims::find(tx, domain::OrgId::HOUSE, iccid);
+    let whose = iccid.clone();
+    let left = world.wait(world.store().read(move |tx| house(tx, &whose))).expect("read");
+    let left = left.expect("the house has it");
+    assert_eq!((left.customer_ref.as_str(), left.msisdn, left.seen), ("", None, None));
+    assert!(places_told(&world) > 0 && countries(&world, &iccid) > 0);
+    assert_eq!(found(&world, iccid.as_str()), from_ref(&iccid));
+    let others = world.wait(app.end_user(world.orgs[1], iccid.as_str())).expect("read");
+    assert!(others.esims.is_empty());
+    let refused = world.wait(app.erase_end_user(ME, world.orgs[1], vec![iccid.clone()]));
+    assert!(matches!(refused, Err(erasure::Error::NotYourEsim)), "{refused:?}");
+    let erased = world.wait(app.erase_end_user(ME, org, vec![iccid.clone()]));
+    assert_eq!(erased.expect("erased"), 1);
+    assert_eq!((places_told(&world), countries(&world, &iccid)), (0, 0));
 }

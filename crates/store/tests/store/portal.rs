@@ -4,7 +4,7 @@ use domain::assignment::State;
 use domain::esim::ProfileStatus;
 use domain::ledger::{Account, Entry, Kind};
 use domain::organisation::CallbackVersion;
-use domain::{AuditId, EventId, KeyId, Msisdn, OrgId, ShareId, Timestamp};
+use domain::{AuditId, EventId, Iccid, KeyId, Msisdn, OrgId, ShareId, Timestamp};
 use store::deliveries::Attempt;
 use store::failures::Failure;
 use store::messages::Message;
@@ -30,6 +30,7 @@ on_both! {
     a_day_is_closed_by_the_next_entry,
     figures_are_those_of_the_organisation,
     nothing_that_tells_of_a_person_stays,
+    what_has_left_tells_nothing_and_can_be_erased,
     events_stay_without_the_person,
     a_card_of_a_charge_is_kept_until_it_is_decided,
     esims_are_found_by_a_piece_of_what_is_known,
@@ -301,6 +302,32 @@ async fn nothing_that_tells_of_a_person_stays(fixture: Fixture) {
         assert_eq!(esims::find(tx, org, &iccid(2))?, before);
         assert_eq!(messages::newest(tx, org, &iccid(2), 9)?.len(), 3);
         assert_eq!(usage::span(tx, (org, Some(&iccid(2))), (0, 9))?.len(), 4);
+        Ok(())
+    })
+    .await;
+}
+
+async fn what_has_left_tells_nothing_and_can_be_erased(fixture: Fixture) {
+    let store = fixture.store().await;
+    put_bundles(&store, &["a"]).await;
+    let (org, other) = start(&store).await;
+    let placed = order(org, 1);
+    check(&store, org, move |tx| {
+        known_well(tx, org)?;
+        orders::insert(tx, &placed, &[])?;
+        let new = [unit((0, 0), iccid(1), true), unit((0, 1), iccid(2), true)];
+        assignments::insert(tx, (org, placed.id), &new, State::Queued, at(1))?;
+        esims::leave(tx, &iccid(1))?;
+        let left = esims::find(tx, OrgId::HOUSE, &iccid(1))?.expect("the house has it");
+        assert_eq!((left.customer_ref.as_str(), left.msisdn, left.seen), ("", None, None));
+        assert_eq!(erasure::noted(tx, OrgId::HOUSE, "Müller 1", 9)?, []);
+        let mut own = |of: OrgId, these: &[Iccid]| {
+            let found = erasure::own(tx, of, these)?;
+            Ok::<_, StoreError>(found.into_iter().map(|esim| esim.iccid).collect::<Vec<_>>())
+        };
+        assert_eq!(own(org, &iccids(1..=4))?, [iccid(2), iccid(1)]);
+        assert_eq!(own(other, &iccids(1..=2))?, []);
+        assert_eq!(own(other, &[])?, []);
         Ok(())
     })
     .await;
