@@ -1,5 +1,5 @@
 -- What a reseller's portal needs: links for travellers, requests that failed, figures that are kept
--- rather than counted, erasing an end user, and a card that is stored by its first payment.
+-- rather than counted, erasing an end user, and the card of a charge.
 
 -- A link for a traveller to an eSIM, found by a keyed digest. Times are by the real clock. One that is
 -- revoked is gone.
@@ -59,10 +59,15 @@ CREATE INDEX assignments_active ON assignments (org_id, ends_at, id) WHERE state
 
 CREATE INDEX audit_of_org ON audit (org_id, id) WHERE org_id IS NOT NULL;
 
--- The card of a charge that is to be stored if it pays.
-CREATE TABLE new_cards (
+-- The card of a charge until that is decided, whatever card is stored meanwhile. One that is new is to
+-- be stored if it pays.
+CREATE TABLE charge_cards (
     charge_id BIGINT NOT NULL PRIMARY KEY REFERENCES charges (id),
     label TEXT COLLATE "C" NOT NULL,
     sealed BYTEA NOT NULL,
-    vault_key TEXT COLLATE "C" NOT NULL
+    vault_key TEXT COLLATE "C" NOT NULL,
+    new_at BIGINT
 );
+INSERT INTO charge_cards (charge_id, label, sealed, vault_key)
+    SELECT charges.id, cards.label, cards.sealed, cards.vault_key FROM charges
+    JOIN cards ON cards.org_id = charges.org_id WHERE charges.state = 'undecided';

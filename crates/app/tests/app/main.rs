@@ -10,6 +10,7 @@ mod history;
 mod leaves;
 mod lives;
 mod model;
+mod paying;
 mod portal;
 mod receiver;
 mod tally;

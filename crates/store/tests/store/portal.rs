@@ -397,14 +397,21 @@ async fn a_card_of_a_charge_is_kept_until_it_is_decided(fixture: Fixture) {
             decided_at: None,
         };
         let id = charges::insert(tx, &charge)?;
-        assert_eq!(charges::new_card(tx, id)?, None);
-        charges::put_new_card(tx, id, "label", &sealed(1))?;
-        assert_eq!(charges::new_card(tx, id)?, Some(("label".into(), sealed(1))));
-        assert_eq!(charges::card_label(tx, org)?, None);
-        charges::put_card(tx, org, "stored", &sealed(1), at(1))?;
+        assert_eq!(charges::charge_card(tx, id)?, None);
+        let (label, sealed) = ("label".to_owned(), sealed(1));
+        let card = charges::ChargeCard { label, sealed, new_at: Some(at(1)) };
+        charges::put_charge_card(tx, id, &card)?;
+        assert_eq!(charges::charge_card(tx, id)?, Some(card.clone()));
+        assert_eq!(charges::card(tx, org)?, None);
+        charges::put_card(tx, org, "stored", &card.sealed, at(1))?;
         assert_eq!(charges::card_label(tx, org)?.as_deref(), Some("stored"));
-        charges::drop_new_card(tx, id)?;
-        assert_eq!(charges::new_card(tx, id)?, None);
+        assert_eq!(charges::card(tx, org)?, Some(("stored".into(), card.sealed)));
+        charges::drop_charge_card(tx, id)?;
+        assert_eq!(charges::charge_card(tx, id)?, None);
+        assert!(charges::is_any_undecided(tx, org)?);
+        let charge = charges::Charge { id, ..charge };
+        assert!(charges::decide(tx, &charge, charges::State::Declined, None, at(2))?);
+        assert!(!charges::is_any_undecided(tx, org)?);
         Ok(())
     })
     .await;
