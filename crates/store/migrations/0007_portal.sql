@@ -57,7 +57,11 @@ CREATE TABLE closings (
 CREATE INDEX esims_by_status ON esims (org_id, profile_status) WHERE profile_status <> '';
 CREATE INDEX assignments_active ON assignments (org_id, ends_at, id) WHERE state = 'active';
 
-CREATE INDEX audit_of_org ON audit (org_id, id) WHERE org_id IS NOT NULL;
+-- The log of an organisation goes on when a fresh start gives it a new row.
+ALTER TABLE audit ADD COLUMN known_as TEXT COLLATE "C";
+UPDATE audit SET known_as = COALESCE(
+    (SELECT o.known_as FROM organisations o WHERE o.id = audit.org_id), org_id);
+CREATE INDEX audit_of_org ON audit (known_as, id) WHERE known_as IS NOT NULL;
 
 -- The card of a charge until that is decided, whatever card is stored meanwhile. One that is new is to
 -- be stored if it pays.

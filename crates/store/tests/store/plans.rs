@@ -197,7 +197,7 @@ async fn the_portal_uses_its_indexes() {
         ("links", statement("shares.rs", "OF_ESIM"), "shares", "shares_of_esim (org_id=? AND"),
         ("failures", statement("failures.rs", "PAGE"), "failures", "_of_org (org_id=? AND id<?)"),
         ("old ones", statement("failures.rs", "FORGET"), "failures", "(rowid=?)"),
-        ("a log", statement("audit.rs", "PAGE_OF_ORG"), "audit", "audit_of_org (org_id=? AND id<?"),
+        ("a log", statement("audit.rs", "PAGE_OF_ORG"), "audit", "_of_org (known_as=? AND id<?"),
         ("statuses", statement(seen, "OF_STATUS"), "esims", "esims_by_status (org_id=? AND prof"),
         ("use", statement(seen, "USED_BY_DAY"), "usage_sums", "(org_id=? AND iccid=? AND hour>?)"),
         ("ending", statement(seen, "ENDING"), "assignments", "_active (org_id=? AND ends_at>?"),
