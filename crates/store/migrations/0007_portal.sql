@@ -30,7 +30,6 @@ CREATE TABLE failures (
     key_id TEXT COLLATE "C" NOT NULL
 );
 CREATE INDEX failures_of_org ON failures (org_id, id);
-CREATE INDEX failures_by_time ON failures (at, id);
 
 -- An end user is found by the owner's note, and what tells where somebody was, or a number, by its
 -- kind or its eSIM.

@@ -273,5 +273,15 @@ fn failed_requests_are_written_a_little_later() {
     assert!(others.is_empty());
     world.rt.advance(Duration::from_hours(15 * 24));
     assert!(read(None).is_empty(), "not shown, whether or not they are forgotten");
+    let (org, since) = (world.org(), domain::Timestamp::from_ms(0));
+    let kept = || {
+        let read =
+            move |tx: &mut store::Tx<'_>| store::failures::page(tx, org, (i64::MAX, since), ALL);
+        world.wait(world.store().read(read)).expect("read").len()
+    };
+    assert_eq!(kept(), 200);
+    let own = world.store().stamp(org);
     world.wait(app.forget_once()).expect("forgotten");
+    assert_eq!(kept(), 0);
+    assert_ne!(world.store().stamp(org), own, "under its own lock");
 }
