@@ -113,6 +113,8 @@ async fn the_busy_statements_use_their_indexes() {
         ("a record", statement("records.rs", "OVERSHOOT"), "records", "(digest=?)"),
         ("held of one", held_of, "lots", "lots_held (org_id=? AND bundle=? AND expires_at>?)"),
         ("held", statement("lots.rs", "HELD"), "lots", "(org_id=?"),
+        ("a page of lots", statement("lots.rs", "HELD_PAGE"), "lots", "lots_held (org_id=? AND"),
+        ("by bundle", statement("lots.rs", "BY_BUNDLE"), "lots", "lots_held (org_id=?"),
         ("expired", statement("lots.rs", "EXPIRED"), "lots", "lots_expiring (org_id=? AND exp"),
         ("the next expiry", statement("lots.rs", "NEXT_EXPIRY"), "lots", "lots_expiring (org_id=?"),
         ("an offer", statement("catalogue.rs", "OFFER"), "p", "prices_1 (bundle=? AND currency=?"),
@@ -207,6 +209,7 @@ async fn the_portal_uses_its_indexes() {
         ("a note", statement(erased, "BY_NOTE"), "esims", "esims_by_note (org_id=? AND customer"),
         ("events", statement(erased, "EVENTS"), "events", "events_personal (org_id=? AND seq>?)"),
         ("records", statement(erased, "RECORDS"), "records", "records_placed (iccid=?)"),
+        ("what left", statement(erased, "WAS_ON"), "assignments", "_of_esim (iccid=?)"),
         ("of a lane", statement("deliveries.rs", "PAGE_OF_LANE"), "d", "(org_id=? AND seq>? AND"),
         ("about", statement("jobs.rs", "ABOUT"), "jobs", "jobs_subject (org_id=? AND kind=? AND"),
     ] {
