@@ -1,9 +1,10 @@
 //! Erasing an end user: what tells of a person goes, everything that was bought, used and paid
-//! stays. Done in small transactions, and harmless to repeat; whoever is interrupted begins again.
+//! stays. Done in small transactions, and harmless to repeat. The note by which a person is found
+//! goes last, so whoever is interrupted finds the same eSIMs again and begins anew.
 
 use domain::esim::Esim;
 use domain::{Iccid, OrgId, limits};
-use store::{StoreError, Tx, erasure, esims};
+use store::{StoreError, Tx, erasure};
 
 use crate::{Actor, App};
 
@@ -31,7 +32,8 @@ pub enum Error {
 }
 
 impl App {
-    /// The eSIMs of an end user: the one of that number, or those with that note.
+    /// The eSIMs of an end user: the one of that number, also if it has left since, or those with
+    /// that note.
     pub async fn end_user(&self, org: OrgId, who: &str) -> Result<EndUser, StoreError> {
         let who = who.trim().to_owned();
         self.store()
@@ -46,7 +48,7 @@ impl App {
                 }
                 let is_more = iccids.len() > most;
                 iccids.truncate(most);
-                Ok(EndUser { esims: esims::of_org(tx, org, &iccids)?, is_more })
+                Ok(EndUser { esims: erasure::own(tx, org, &iccids)?, is_more })
             })
             .await
     }
@@ -64,24 +66,23 @@ impl App {
         if iccids.len() > limits::ERASED_ESIMS_MAX {
             return Err(Error::TooMany);
         }
-        let count = iccids.len();
-        let (act, own) = (self.act(actor, "enduser.erase"), iccids.clone());
-        self.store()
-            .write(org, move |tx| {
-                if esims::of_org(tx, org, &own)?.len() != own.len() {
-                    return Err(Error::NotYourEsim);
-                }
-                for iccid in &own {
-                    erasure::esim(tx, org, iccid)?;
-                }
-                act.note(tx, Some(org), org, &format!("{} eSIMs", own.len()))?;
-                Ok(())
-            })
-            .await?;
+        let own = iccids.clone();
+        if self.store().read(move |tx| erasure::own(tx, org, &own)).await?.len() != iccids.len() {
+            return Err(Error::NotYourEsim);
+        }
         for iccid in &iccids {
             self.erase_rows(org, iccid).await?;
         }
         self.erase_events(org, &iccids).await?;
+        let (act, count) = (self.act(actor, "enduser.erase"), iccids.len());
+        self.store()
+            .write(org, move |tx| {
+                for iccid in &iccids {
+                    erasure::esim(tx, org, iccid)?;
+                }
+                act.note(tx, Some(org), org, &format!("{count} eSIMs"))
+            })
+            .await?;
         Ok(count)
     }
 

@@ -106,17 +106,13 @@ impl App {
         Ok(found)
     }
 
-    /// Forgets those that are too old.
-    pub(crate) async fn forget_failures(&self) -> Result<(), StoreError> {
+    /// Forgets those of an organisation that are too old.
+    pub(crate) async fn forget_failures(&self, org: OrgId) -> Result<(), StoreError> {
         let before = self.now().plus_days(-limits::FAILURES_DAYS);
-        let most = limits::DELIVERIES_PER_WRITE;
-        loop {
-            let gone =
-                self.store().write(OrgId::HOUSE, move |tx| failures::forget(tx, before, most));
-            if i64::try_from(gone.await?) != Ok(most) {
-                return Ok(());
-            }
+        if self.store().read(move |tx| failures::has_old(tx, org, before)).await? {
+            self.store().write(org, move |tx| failures::forget(tx, org, before)).await?;
         }
+        Ok(())
     }
 }
 

@@ -8,6 +8,7 @@ use domain::ledger::{Account, Kind};
 use domain::order::{Item, ItemKind, Order, REFUNDED, Status, Target};
 use domain::{BundleName, JobId, OrgId, Organisation, Timestamp, limits};
 use store::jobs::Job;
+pub use store::lots::HeldBundle;
 use store::lots::{self, Cause};
 use store::{StoreError, Tx, heads, orders, organisations};
 
@@ -92,13 +93,44 @@ impl App {
         let (org, now) = (caller.org(), self.now());
         self.store()
             .read(move |tx| {
-                let gone = || StoreError::Corrupt { column: 0, row: org.to_string() };
-                let clock = heads::find(tx, org)?.ok_or_else(gone)?.clock(now);
+                let clock = clock(tx, org, now)?;
                 let lots = match &bundle {
                     None => lots::held(tx, org, clock)?,
                     Some(name) => lots::held_of(tx, (org, name), clock, limits::LOTS_SHOWN)?,
                 };
                 Ok(Held { lots, clock })
+            })
+            .await
+    }
+
+    /// A page of what the caller holds, after the lot of that number.
+    pub async fn held_page(
+        &self,
+        caller: &Caller,
+        after: Option<i64>,
+        most: i64,
+    ) -> Result<Held, StoreError> {
+        let (org, now) = (caller.org(), self.now());
+        self.store()
+            .read(move |tx| {
+                let clock = clock(tx, org, now)?;
+                let after = after.map_or(Ok(None), |id| lots::find(tx, org, id))?;
+                Ok(Held { lots: lots::held_page(tx, org, clock, after.as_ref(), most)?, clock })
+            })
+            .await
+    }
+
+    /// The first bundles by name that the caller holds for eSIMs of that profile.
+    pub async fn held_bundles(
+        &self,
+        caller: &Caller,
+        profile: &str,
+    ) -> Result<Vec<HeldBundle>, StoreError> {
+        let (org, profile, now) = (caller.org(), profile.to_owned(), self.now());
+        self.store()
+            .read(move |tx| {
+                let clock = clock(tx, org, now)?;
+                lots::by_bundle(tx, (org, &profile), clock, limits::HELD_BUNDLES_SHOWN)
             })
             .await
     }
@@ -308,4 +340,10 @@ impl App {
             Some(next) => App::again_at(tx, job, next),
         }
     }
+}
+
+/// The organisation's own time.
+fn clock(tx: &mut Tx<'_>, org: OrgId, now: Timestamp) -> Result<Timestamp, StoreError> {
+    let gone = || StoreError::Corrupt { column: 0, row: org.to_string() };
+    Ok(heads::find(tx, org)?.ok_or_else(gone)?.clock(now))
 }

@@ -134,10 +134,23 @@ impl App {
         if let Some(stamp) = self.store().stamp(org) {
             return Ok(stamp);
         }
-        let head = self.store().read(move |tx| heads::find(tx, org)).await?;
-        let counted =
-            head.map_or([0; 3], |head| [head.event_seq, head.order_seq, head.ledger_seq()]);
-        Ok(counted.iter().fold(0, |sum, n| sum.wrapping_mul(31).wrapping_add(n.unsigned_abs())))
+        let read = self.store().read(move |tx| {
+            let (head, organisation) = (heads::find(tx, org)?, organisations::find(tx, org)?);
+            Ok::<_, StoreError>((head, organisation, store::figures::signs(tx, org)?))
+        });
+        let (head, organisation, (mut signs, last_act)) = read.await?;
+        let when = |at: Option<Timestamp>| at.map_or(0, Timestamp::ms);
+        if let Some(head) = head {
+            signs.extend([head.event_seq, head.order_seq, head.ledger_seq(), head.esims]);
+            signs.extend([head.clock_offset_ms, when(head.held_at)]);
+        }
+        if let Some(Organisation { endpoint, .. }) = organisation {
+            let known = [endpoint.paused_at, endpoint.failing_since, endpoint.off_at];
+            signs.extend(known.map(when));
+        }
+        let numbers = signs.iter().map(|n| n.unsigned_abs());
+        let all = numbers.chain(last_act.bytes().map(u64::from));
+        Ok(all.fold(0, |sum, n| sum.wrapping_mul(31).wrapping_add(n)))
     }
 
     /// Something unguessable to be held by a browser, or to stand in a link.

@@ -10,9 +10,9 @@ use std::time::Duration;
 
 use domain::ledger::Account;
 use domain::{JobId, Money, OrgId, Organisation, Timestamp, limits};
-use store::charges;
+use store::charges::{self, ChargeCard};
 pub use store::charges::{Charge, State};
-use store::{Sealed, StoreError, Tx, organisations};
+use store::{StoreError, Tx, organisations};
 
 pub use self::card::CardError;
 pub(crate) use self::settle::{owner_of_card, work};
@@ -64,13 +64,6 @@ pub enum Error {
     Store(#[from] StoreError),
 }
 
-/// A card that is stored once it has paid.
-#[derive(Clone)]
-struct NewCard {
-    label: String,
-    sealed: Sealed,
-}
-
 enum Begun {
     Answered(Answer),
     Charging(i64),
@@ -95,7 +88,8 @@ impl App {
         }
     }
 
-    /// Charges the caller's card with so many minor units.
+    /// Charges the caller's card with so many minor units. A person waits until what was begun
+    /// before is decided; a program says by a key that it wants another one.
     pub async fn topup(
         &self,
         caller: &Caller,
@@ -109,7 +103,7 @@ impl App {
     async fn topup_with(
         &self,
         caller: &Caller,
-        (amount, card): (i64, Option<NewCard>),
+        (amount, card): (i64, Option<ChargeCard>),
         request: &Request,
     ) -> Result<Answer, Error> {
         let token = self.token(request).map_err(idempotency::Error::from)?;
@@ -154,7 +148,7 @@ impl App {
         &self,
         tx: &mut Tx<'_>,
         org: OrgId,
-        (amount, card): (i64, Option<&NewCard>),
+        (amount, new): (i64, Option<&ChargeCard>),
         (request, token, draft): (&Request, Option<&Token>, &Draft),
     ) -> Result<Begun, Error> {
         if let Some(token) = token {
@@ -168,8 +162,11 @@ impl App {
             }
         }
         let (organisation, clock) = own(tx, org, draft.now)?;
-        let has_card = card.is_some() || charges::card(tx, org)?.is_some();
-        if let Some(refused) = refusal(tx, &organisation, (amount, has_card), clock)? {
+        let is_alone = new.is_some() || request.deed.is_some();
+        let card = new.map_or_else(|| stored(tx, org), |new| Ok(Some(new.clone())))?;
+        let refused = refusal(tx, &organisation, (amount, card.is_some()), clock)?;
+        let Some(card) = card.filter(|_| refused.is_none()) else {
+            let refused = refused.unwrap_or(Outcome::NoCard);
             let answer = self.ports().answers.topup(&request.form, &refused);
             if let Some(token) = token {
                 idempotency::begin(tx, org, token, "", draft.now)?;
@@ -177,17 +174,16 @@ impl App {
                 store::idempotency::finish(tx, org, &token.key, &sealed)?;
             }
             return Ok(Begun::Answered(answer));
-        }
-        if token.is_none() && charges::undecided(tx, org, API)? > 0 {
+        };
+        if is_alone && charges::is_any_undecided(tx, org)?
+            || token.is_none() && charges::undecided(tx, org, API)? > 0
+        {
             return Err(Error::Undecided);
         }
         let key = token.map(|token| token.key.clone());
-        let id = insert(tx, (org, API, amount), (&request.form, key), (draft, clock))?;
+        let id = insert(tx, (org, API, amount), (&request.form, key), &card, (draft, clock))?;
         if let Some(deed) = &request.deed {
             deed.note(tx, org)?;
-        }
-        if let Some(NewCard { label, sealed }) = card {
-            charges::put_new_card(tx, id, label, sealed)?;
         }
         if let Some(token) = token {
             idempotency::begin(tx, org, token, &id.to_string(), draft.now)?;
@@ -210,12 +206,12 @@ impl App {
         let org = organisation.id;
         let (_, clock) = own(tx, org, draft.0.now)?;
         let balance = tx.head().map_or(0, |head| head.on(Account::Available));
-        let has_card = charges::card(tx, org)?.is_some();
+        let Some(card) = stored(tx, org)? else { return Ok(()) };
         let wanted = balance < threshold
             && charges::undecided(tx, org, AUTO)? == 0
-            && refusal(tx, organisation, (amount, has_card), clock)?.is_none();
+            && refusal(tx, organisation, (amount, true), clock)?.is_none();
         if wanted {
-            insert(tx, (org, AUTO, amount), ("", None), (&draft.0, clock))?;
+            insert(tx, (org, AUTO, amount), ("", None), &card, (&draft.0, clock))?;
         }
         Ok(())
     }
@@ -294,11 +290,18 @@ fn refusal(
     Ok(None)
 }
 
-/// The charge and the job that makes it.
+/// The stored card, as that of a charge.
+fn stored(tx: &mut Tx<'_>, org: OrgId) -> Result<Option<ChargeCard>, StoreError> {
+    let card = charges::card(tx, org)?;
+    Ok(card.map(|(label, sealed)| ChargeCard { label, sealed, new_at: None }))
+}
+
+/// The charge, with its card, and the job that makes it.
 fn insert(
     tx: &mut Tx<'_>,
     (org, kind, amount): (OrgId, &str, i64),
     (form, key_digest): (&str, Option<Vec<u8>>),
+    card: &ChargeCard,
     (draft, clock): (&Draft, Timestamp),
 ) -> Result<i64, StoreError> {
     let charge = Charge {
@@ -315,6 +318,7 @@ fn insert(
         decided_at: None,
     };
     let id = charges::insert(tx, &charge)?;
+    charges::put_charge_card(tx, id, card)?;
     App::add_job(tx, draft.job, (CHARGE, &id.to_string()), clock, draft.now)?;
     Ok(id)
 }

@@ -332,6 +332,8 @@ pub const SEARCH_WORDS_MAX: usize = 8;
 pub const ORDERS_LOOKED_AT: i64 = 20_000;
 /// Lots of one bundle that are shown, those that expire first.
 pub const LOTS_SHOWN: i64 = 200;
+/// Held bundles that are offered to be put on an eSIM, the first by name.
+pub const HELD_BUNDLES_SHOWN: i64 = 200;
 /// Days of the courses that an overview shows.
 pub const OVERVIEW_DAYS: i64 = 30;
 /// Hours before its end from which a bundle ends soon.

@@ -1,5 +1,5 @@
 -- What a reseller's portal needs: links for travellers, requests that failed, figures that are kept
--- rather than counted, erasing an end user, and a card that is stored by its first payment.
+-- rather than counted, erasing an end user, and the card of a charge.
 
 -- A link for a traveller to an eSIM, found by a keyed digest. Times are by the real clock. One that is
 -- revoked is gone.
@@ -30,13 +30,17 @@ CREATE TABLE failures (
     key_id TEXT COLLATE "C" NOT NULL
 );
 CREATE INDEX failures_of_org ON failures (org_id, id);
-CREATE INDEX failures_by_time ON failures (at, id);
 
 -- An end user is found by the owner's note, and what tells where somebody was, or a number, by its
 -- kind or its eSIM.
 CREATE INDEX esims_by_note ON esims (org_id, customer_ref, iccid) WHERE customer_ref <> '';
 CREATE INDEX events_personal ON events (org_id, seq) WHERE kind IN ('CountryChange', 'SMSFailed');
 CREATE INDEX records_placed ON records (iccid) WHERE country <> '';
+
+-- What an eSIM that has left its organisation still says of its user.
+UPDATE esims SET customer_ref = '', customer_ref_lower = '', msisdn = NULL, seen_at = NULL,
+    seen_country = '', seen_network = ''
+    WHERE org_id = '00000000-0000-0000-0000-000000000000';
 
 -- The balance at the end of a day (UTC, counted from 1970) on which something was posted, once that
 -- day is over. The last such day is in the head row.
@@ -52,12 +56,21 @@ CREATE TABLE closings (
 CREATE INDEX esims_by_status ON esims (org_id, profile_status) WHERE profile_status <> '';
 CREATE INDEX assignments_active ON assignments (org_id, ends_at, id) WHERE state = 'active';
 
-CREATE INDEX audit_of_org ON audit (org_id, id) WHERE org_id IS NOT NULL;
+-- The log of an organisation goes on when a fresh start gives it a new row.
+ALTER TABLE audit ADD COLUMN known_as TEXT COLLATE "C";
+UPDATE audit SET known_as = COALESCE(
+    (SELECT o.known_as FROM organisations o WHERE o.id = audit.org_id), org_id);
+CREATE INDEX audit_of_org ON audit (known_as, id) WHERE known_as IS NOT NULL;
 
--- The card of a charge that is to be stored if it pays.
-CREATE TABLE new_cards (
+-- The card of a charge until that is decided, whatever card is stored meanwhile. One that is new is to
+-- be stored if it pays.
+CREATE TABLE charge_cards (
     charge_id BIGINT NOT NULL PRIMARY KEY REFERENCES charges (id),
     label TEXT COLLATE "C" NOT NULL,
     sealed BYTEA NOT NULL,
-    vault_key TEXT COLLATE "C" NOT NULL
+    vault_key TEXT COLLATE "C" NOT NULL,
+    new_at BIGINT
 );
+INSERT INTO charge_cards (charge_id, label, sealed, vault_key)
+    SELECT charges.id, cards.label, cards.sealed, cards.vault_key FROM charges
+    JOIN cards ON cards.org_id = charges.org_id WHERE charges.state = 'undecided';

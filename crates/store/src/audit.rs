@@ -23,12 +23,14 @@ pub struct Entry {
     pub detail: String,
 }
 
-const INSERT: &str = "INSERT INTO audit (id, at, actor, action, org_id, target, detail) \
-     VALUES ($1, $2, $3, $4, $5, $6, $7)";
+const INSERT: &str = "INSERT INTO audit (id, at, actor, action, org_id, target, detail, known_as) \
+     VALUES ($1, $2, $3, $4, $5, $6, $7, \
+     COALESCE((SELECT known_as FROM organisations WHERE id = $5), $5))";
 const PAGE: &str = "SELECT id, at, actor, action, org_id, target, detail FROM audit \
      WHERE id < $1 ORDER BY id DESC LIMIT $2";
 const PAGE_OF_ORG: &str = "SELECT id, at, actor, action, org_id, target, detail FROM audit \
-     WHERE org_id = $1 AND id < $2 ORDER BY id DESC LIMIT $3";
+     WHERE known_as = COALESCE((SELECT known_as FROM organisations WHERE id = $1), $1) \
+     AND id < $2 ORDER BY id DESC LIMIT $3";
 
 /// Adds an entry.
 pub fn add(tx: &mut Tx<'_>, entry: &Entry) -> Result<(), StoreError> {
@@ -41,7 +43,7 @@ pub fn page(tx: &mut Tx<'_>, before: Option<AuditId>, most: i64) -> Result<Vec<E
     tx.all(PAGE, args![bound(before), most])?.iter().map(entry).collect()
 }
 
-/// The same of one organisation.
+/// The same of one organisation, also from before its fresh starts.
 pub fn page_of_org(
     tx: &mut Tx<'_>,
     org: OrgId,

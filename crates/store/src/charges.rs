@@ -59,11 +59,21 @@ pub struct Charge {
     pub decided_at: Option<Timestamp>,
 }
 
+/// The card of a charge.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ChargeCard {
+    /// What it is called.
+    pub label: String,
+    /// The card.
+    pub sealed: Sealed,
+    /// When it was entered, where it is to be stored if it pays.
+    pub new_at: Option<Timestamp>,
+}
+
 const PUT_CARD: &str = "INSERT INTO cards (org_id, label, sealed, vault_key, created_at) \
      VALUES ($1, $2, $3, $4, $5) ON CONFLICT (org_id) DO UPDATE SET label = excluded.label, \
      sealed = excluded.sealed, vault_key = excluded.vault_key, created_at = excluded.created_at";
 const REMOVE_CARD: &str = "DELETE FROM cards WHERE org_id = $1";
-const CARD: &str = "SELECT sealed, vault_key FROM cards WHERE org_id = $1";
 const INSERT: &str = "INSERT INTO charges (org_id, kind, amount, state, reference, form, \
      key_digest, created_at) VALUES ($1, $2, $3, 'undecided', $4, $5, $6, $7) RETURNING id";
 const FIND: &str = "SELECT id, org_id, kind, amount, state, reference, form, key_digest, \
@@ -79,11 +89,14 @@ const SINCE: &str = "SELECT SUM(amount) FROM charges WHERE org_id = $1 AND creat
 const DECIDE: &str = "UPDATE charges SET state = $3, balance_after = $4, test_credit_after = $5, \
      decided_at = $6 WHERE org_id = $1 AND id = $2 AND state = 'undecided'";
 
-const LABELLED_CARD: &str = "SELECT label, sealed, vault_key FROM cards WHERE org_id = $1";
-const PUT_NEW_CARD: &str = "INSERT INTO new_cards (charge_id, label, sealed, vault_key) \
-     VALUES ($1, $2, $3, $4)";
-const NEW_CARD: &str = "SELECT label, sealed, vault_key FROM new_cards WHERE charge_id = $1";
-const DROP_NEW_CARD: &str = "DELETE FROM new_cards WHERE charge_id = $1";
+const ANY_UNDECIDED: &str = "SELECT id FROM charges WHERE org_id = $1 AND state = 'undecided' \
+     LIMIT 1";
+const CARD: &str = "SELECT label, sealed, vault_key FROM cards WHERE org_id = $1";
+const PUT_CHARGE_CARD: &str = "INSERT INTO charge_cards (charge_id, label, sealed, vault_key, \
+     new_at) VALUES ($1, $2, $3, $4, $5)";
+const CHARGE_CARD: &str = "SELECT label, sealed, vault_key, new_at FROM charge_cards \
+     WHERE charge_id = $1";
+const DROP_CHARGE_CARD: &str = "DELETE FROM charge_cards WHERE charge_id = $1";
 const LABEL: &str = "SELECT label FROM cards WHERE org_id = $1";
 
 /// Stores a card in place of any other.
@@ -103,14 +116,9 @@ pub fn remove_card(tx: &mut Tx<'_>, org: OrgId) -> Result<(), StoreError> {
     tx.exec(REMOVE_CARD, args![org]).map(drop)
 }
 
-/// The stored card.
-pub fn card(tx: &mut Tx<'_>, org: OrgId) -> Result<Option<Sealed>, StoreError> {
-    tx.maybe(CARD, args![org])?.map(|row| Sealed::from_row(&row, 0)).transpose()
-}
-
 /// The stored card with what it is called.
-pub fn labelled_card(tx: &mut Tx<'_>, org: OrgId) -> Result<Option<(String, Sealed)>, StoreError> {
-    let Some(row) = tx.maybe(LABELLED_CARD, args![org])? else { return Ok(None) };
+pub fn card(tx: &mut Tx<'_>, org: OrgId) -> Result<Option<(String, Sealed)>, StoreError> {
+    let Some(row) = tx.maybe(CARD, args![org])? else { return Ok(None) };
     Ok(Some((row.text(0)?.to_owned(), Sealed::from_row(&row, 1)?)))
 }
 
@@ -119,26 +127,22 @@ pub fn card_label(tx: &mut Tx<'_>, org: OrgId) -> Result<Option<String>, StoreEr
     tx.maybe(LABEL, args![org])?.map(|row| row.text(0).map(ToOwned::to_owned)).transpose()
 }
 
-/// Notes the card of a charge that is to be stored if it pays.
-pub fn put_new_card(
-    tx: &mut Tx<'_>,
-    charge: i64,
-    label: &str,
-    card: &Sealed,
-) -> Result<(), StoreError> {
-    let Sealed { bytes, vault_key } = card;
-    tx.exec(PUT_NEW_CARD, args![charge, label, bytes.as_slice(), vault_key]).map(drop)
+/// Keeps the card of a charge, which is charged at every attempt.
+pub fn put_charge_card(tx: &mut Tx<'_>, charge: i64, card: &ChargeCard) -> Result<(), StoreError> {
+    let ChargeCard { label, sealed: Sealed { bytes, vault_key }, new_at } = card;
+    tx.later(PUT_CHARGE_CARD, args![charge, label, bytes.as_slice(), vault_key, *new_at])
 }
 
-/// That card with what it is called; most charges have none of their own.
-pub fn new_card(tx: &mut Tx<'_>, charge: i64) -> Result<Option<(String, Sealed)>, StoreError> {
-    let Some(row) = tx.maybe(NEW_CARD, args![charge])? else { return Ok(None) };
-    Ok(Some((row.text(0)?.to_owned(), Sealed::from_row(&row, 1)?)))
+/// The card of a charge that is not decided.
+pub fn charge_card(tx: &mut Tx<'_>, charge: i64) -> Result<Option<ChargeCard>, StoreError> {
+    let Some(row) = tx.maybe(CHARGE_CARD, args![charge])? else { return Ok(None) };
+    let (label, sealed) = (row.text(0)?.to_owned(), Sealed::from_row(&row, 1)?);
+    Ok(Some(ChargeCard { label, sealed, new_at: row.time_or_none(3)? }))
 }
 
 /// Forgets it, once the charge is decided.
-pub fn drop_new_card(tx: &mut Tx<'_>, charge: i64) -> Result<(), StoreError> {
-    tx.later(DROP_NEW_CARD, args![charge])
+pub fn drop_charge_card(tx: &mut Tx<'_>, charge: i64) -> Result<(), StoreError> {
+    tx.later(DROP_CHARGE_CARD, args![charge])
 }
 
 /// Adds an undecided charge and says its number.
@@ -161,6 +165,11 @@ pub fn page(tx: &mut Tx<'_>, org: OrgId, after: i64, most: i64) -> Result<Vec<Ch
 /// How many charges of a kind that came without a key are undecided.
 pub fn undecided(tx: &mut Tx<'_>, org: OrgId, kind: &str) -> Result<i64, StoreError> {
     tx.one(UNDECIDED, args![org, kind])?.int(0)
+}
+
+/// Whether any charge is undecided.
+pub fn is_any_undecided(tx: &mut Tx<'_>, org: OrgId) -> Result<bool, StoreError> {
+    Ok(tx.maybe(ANY_UNDECIDED, args![org])?.is_some())
 }
 
 /// What was charged, or may yet be, since a moment.

@@ -3,10 +3,11 @@
 
 use std::collections::BTreeMap;
 
+use domain::esim::Esim;
 use domain::{Iccid, OrgId};
 
 use crate::usage::{self, Sum};
-use crate::{StoreError, Tx, Value, args, shares};
+use crate::{StoreError, Tx, Value, args, esims, shares};
 
 const ESIM: &str = "UPDATE esims SET customer_ref = '', customer_ref_lower = '', msisdn = NULL, \
      seen_at = NULL, seen_country = '', seen_network = '' WHERE iccid = $1 AND org_id = $2";
@@ -24,6 +25,8 @@ const DROP_SUM: &str = "DELETE FROM usage_sums WHERE org_id = $1 AND iccid = $2 
      AND country = $4";
 const BY_NOTE: &str = "SELECT iccid FROM esims WHERE org_id = $1 AND customer_ref = $2 \
      AND customer_ref <> '' ORDER BY iccid LIMIT $3";
+const WAS_ON: &str = "SELECT iccid FROM assignments WHERE org_id = $1 AND iccid IN ({list}) \
+     GROUP BY iccid";
 const EVENTS: &str = "SELECT seq, data FROM events WHERE org_id = $1 \
      AND kind IN ('CountryChange', 'SMSFailed') AND seq > $2 ORDER BY seq LIMIT $3";
 const PUT_EVENT: &str = "UPDATE events SET data = $3 WHERE org_id = $1 AND seq = $2";
@@ -36,6 +39,18 @@ const EMPTY_ANSWERS: &str = "UPDATE attempts SET answer = '' WHERE org_id = $1 A
 pub fn noted(tx: &mut Tx<'_>, org: OrgId, note: &str, most: i64) -> Result<Vec<Iccid>, StoreError> {
     let rows = tx.all(BY_NOTE, args![org, note, most])?;
     rows.iter().map(|row| row.parsed(0, Iccid::parse)).collect()
+}
+
+/// Those of these eSIMs that an organisation has, and those that have left it: none is ever issued
+/// without a bundle, which stays known.
+pub fn own(tx: &mut Tx<'_>, org: OrgId, iccids: &[Iccid]) -> Result<Vec<Esim>, StoreError> {
+    let mut found = esims::of_org(tx, org, iccids)?;
+    let is_away = |iccid: &&Iccid| found.iter().all(|esim| esim.iccid != **iccid);
+    let away: Vec<_> = iccids.iter().filter(is_away).map(Value::from).collect();
+    let left = tx.all_in(WAS_ON, args![org], &away)?;
+    let left = left.iter().map(|row| row.parsed(0, Iccid::parse)).collect::<Result<Vec<_>, _>>()?;
+    found.extend(esims::of_org(tx, OrgId::HOUSE, &left)?);
+    Ok(found)
 }
 
 /// Empties what an eSIM itself says of its user: note, number, where it was. Links to it are gone.

@@ -97,8 +97,9 @@ const SAVE: &str = "UPDATE esims SET profile_status = $2, msisdn = $3, customer_
      customer_ref_lower = $14 WHERE iccid = $1";
 const ACTED: &str = "UPDATE esims SET last_action = $1, action_at = $2, leaves_at = NULL \
      WHERE iccid IN ({list})";
-const LEAVE: &str = "UPDATE esims SET org_id = $2, profile_status = 'Deactivated' \
-     WHERE iccid = $1 AND org_id = $3";
+const LEAVE: &str = "UPDATE esims SET org_id = $2, profile_status = 'Deactivated', \
+     customer_ref = '', customer_ref_lower = '', msisdn = NULL, seen_at = NULL, \
+     seen_country = '', seen_network = '' WHERE iccid = $1 AND org_id = $3";
 const SERVICE: &str = "SELECT service FROM esims WHERE iccid = $1";
 const PUT_SERVICE: &str = "UPDATE esims SET service = $2 WHERE iccid = $1";
 
@@ -264,7 +265,8 @@ pub fn acted(
     tx.later_in(ACTED, args![action, at], &values(iccids))
 }
 
-/// It belongs to the organisation of this write no longer, and is dead for good.
+/// It belongs to the organisation of this write no longer, and is dead for good; what it says of
+/// its user is gone.
 pub fn leave(tx: &mut Tx<'_>, iccid: &Iccid) -> Result<(), StoreError> {
     let gone = tx.exec(LEAVE, args![iccid, OrgId::HOUSE, tx.org()])?;
     count_in_head(tx, -i64::try_from(gone).unwrap_or(i64::MAX));

@@ -35,8 +35,8 @@ const KEEP: &str = "DELETE FROM failures WHERE org_id = $1 AND id <= \
      (SELECT id FROM failures WHERE org_id = $1 ORDER BY id DESC LIMIT 1 OFFSET $2)";
 const PAGE: &str = "SELECT id, at, request_id, method, route, status, code, message, client, \
      key_id FROM failures WHERE org_id = $1 AND id < $2 AND at >= $3 ORDER BY id DESC LIMIT $4";
-const FORGET: &str = "DELETE FROM failures WHERE id IN \
-     (SELECT id FROM failures WHERE at < $1 ORDER BY at, id LIMIT $2)";
+const HAS_OLD: &str = "SELECT id FROM failures WHERE org_id = $1 AND at < $2 ORDER BY id LIMIT 1";
+const FORGET: &str = "DELETE FROM failures WHERE org_id = $1 AND at < $2";
 
 /// Adds failures of an organisation in order, and keeps so many of the newest.
 pub fn add(tx: &mut Tx<'_>, org: OrgId, failures: &[Failure], keep: i64) -> Result<(), StoreError> {
@@ -69,9 +69,14 @@ pub fn page(
     tx.all(PAGE, args![org, before, since, most])?.iter().map(failure).collect()
 }
 
-/// Forgets those of everybody that were before a moment, so many at most; says how many.
-pub fn forget(tx: &mut Tx<'_>, before: Timestamp, most: i64) -> Result<u64, StoreError> {
-    tx.exec(FORGET, args![before, most])
+/// Whether an organisation has some from before a moment. Few are kept, so few are looked at.
+pub fn has_old(tx: &mut Tx<'_>, org: OrgId, before: Timestamp) -> Result<bool, StoreError> {
+    Ok(tx.maybe(HAS_OLD, args![org, before])?.is_some())
+}
+
+/// Forgets them.
+pub fn forget(tx: &mut Tx<'_>, org: OrgId, before: Timestamp) -> Result<(), StoreError> {
+    tx.later(FORGET, args![org, before])
 }
 
 fn failure(row: &Row) -> Result<Failure, StoreError> {

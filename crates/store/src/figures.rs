@@ -34,6 +34,24 @@ const IN_USE: &str = "SELECT id, iccid, bundle, ends_at, data_mb, used FROM assi
      WHERE org_id = $1 AND state = 'active' AND ends_at > $2 ORDER BY ends_at, id LIMIT $3";
 const EXPIRING: &str = "SELECT remaining FROM lots WHERE org_id = $1 AND remaining > 0 \
      AND expires_at > $2 AND expires_at <= $3 ORDER BY expires_at LIMIT $4";
+const SIGNS: &str = "SELECT \
+     (SELECT MAX(done_at) FROM deliveries WHERE org_id = $1 AND done_at IS NOT NULL), \
+     (SELECT MIN(due_at) FROM lanes WHERE org_id = $1 AND owner IS NULL), \
+     (SELECT a.seq * 1000 + a.n FROM attempts a WHERE a.org_id = $1 \
+     ORDER BY a.seq DESC, a.n DESC LIMIT 1), \
+     (SELECT MAX(id) FROM failures WHERE org_id = $1), \
+     (SELECT COUNT(*) FROM charges WHERE org_id = $1 AND state = 'undecided'), \
+     (SELECT MAX(id) FROM audit WHERE known_as = \
+     COALESCE((SELECT known_as FROM organisations WHERE id = $1), $1))";
+
+/// Signs that something happened to an organisation which its head does not count: callbacks sent
+/// or due, failed requests, charges under way, what people did. Each is the end of an index.
+pub fn signs(tx: &mut Tx<'_>, org: OrgId) -> Result<(Vec<i64>, String), StoreError> {
+    let row = tx.one(SIGNS, args![org])?;
+    let number = |column| Ok(row.int_or_none(column)?.unwrap_or(0));
+    let numbers = (0..5).map(number).collect::<Result<_, StoreError>>()?;
+    Ok((numbers, row.text_or_none(5)?.unwrap_or_default().to_owned()))
+}
 
 /// How many eSIMs have a status, counted up to a bound.
 pub fn of_status(

@@ -14,6 +14,16 @@ const FIND: &str = "SELECT id, bundle, price, test_credit, total, remaining, ref
 const HELD: &str = "SELECT id, bundle, price, test_credit, total, remaining, refunded, bought_at, \
      expires_at FROM lots WHERE org_id = $1 AND remaining > 0 AND expires_at > $2 \
      ORDER BY bundle, expires_at, id";
+// A sum with the expiry keeps the planners from the index of expiries, which would have to be
+// sorted.
+const HELD_PAGE: &str = "SELECT id, bundle, price, test_credit, total, remaining, refunded, \
+     bought_at, expires_at FROM lots WHERE org_id = $1 AND remaining > 0 \
+     AND (bundle, expires_at, id) > ($2, $3, $4) AND expires_at + 0 > $5 \
+     ORDER BY bundle, expires_at, id LIMIT $6";
+const BY_BUNDLE: &str = "SELECT bundle, SUM(remaining), MIN(expires_at) FROM lots \
+     WHERE org_id = $1 AND remaining > 0 AND expires_at + 0 > $3 AND EXISTS \
+     (SELECT 1 FROM bundles b WHERE b.name = lots.bundle AND b.profile_name = $2) \
+     GROUP BY bundle ORDER BY bundle LIMIT $4";
 const HELD_OF: &str = "SELECT id, bundle, price, test_credit, total, remaining, refunded, \
      bought_at, expires_at FROM lots WHERE org_id = $1 AND bundle = $2 AND remaining > 0 \
      AND expires_at > $3 ORDER BY expires_at, id LIMIT $4";
@@ -91,6 +101,46 @@ pub fn find(tx: &mut Tx<'_>, org: OrgId, id: i64) -> Result<Option<Lot>, StoreEr
 /// What an organisation holds at a moment, by bundle, earliest expiry first.
 pub fn held(tx: &mut Tx<'_>, org: OrgId, now: Timestamp) -> Result<Vec<Lot>, StoreError> {
     tx.all(HELD, args![org, now])?.iter().map(lot).collect()
+}
+
+/// The same in pages: lots after that one, at most so many.
+pub fn held_page(
+    tx: &mut Tx<'_>,
+    org: OrgId,
+    now: Timestamp,
+    after: Option<&Lot>,
+    most: i64,
+) -> Result<Vec<Lot>, StoreError> {
+    let first = ("", Timestamp::from_ms(i64::MIN), 0);
+    let mark = after.map_or(first, |lot| (lot.bundle.as_str(), lot.expires_at, lot.id));
+    let args = args![org, mark.0, mark.1, mark.2, now, most];
+    tx.all(HELD_PAGE, args)?.iter().map(lot).collect()
+}
+
+/// What is held of a bundle.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct HeldBundle {
+    /// Which.
+    pub bundle: BundleName,
+    /// How many units.
+    pub remaining: i64,
+    /// When the first of them expire.
+    pub expires_at: Timestamp,
+}
+
+/// Bundles for eSIMs of that profile that an organisation holds, by name, at most so many.
+pub fn by_bundle(
+    tx: &mut Tx<'_>,
+    (org, profile): (OrgId, &str),
+    now: Timestamp,
+    most: i64,
+) -> Result<Vec<HeldBundle>, StoreError> {
+    let rows = tx.all(BY_BUNDLE, args![org, profile, now, most])?;
+    let held = |row: &Row| {
+        let (remaining, expires_at) = (row.int(1)?, row.time(2)?);
+        Ok(HeldBundle { bundle: row.parsed(0, BundleName::parse)?, remaining, expires_at })
+    };
+    rows.iter().map(held).collect()
 }
 
 /// Lots of a bundle that an organisation holds, earliest expiry first, at most so many.

@@ -23,17 +23,17 @@ impl App {
         self.store()
             .write(OrgId::HOUSE, move |tx| {
                 sessions::forget_old(tx, now)?;
-                guesses::forget_old(tx, now.plus_days(-1))
+                guesses::forget_old(tx, now.minus(limits::GUESSES_TIME))
             })
             .await?;
         self.empty_records(now.plus_days(-options.keep_records_days)).await?;
-        self.forget_failures().await?;
         let before = now.plus_days(-options.keep_deliveries_days);
         let mut after = OrgId::HOUSE;
         loop {
             let page = limits::OPERATOR_PAGE_DEFAULT;
             let orgs = self.store().read(move |tx| organisations::ids(tx, after, page)).await?;
             for org in &orgs {
+                self.forget_failures(*org).await?;
                 self.forget_deliveries(*org, before).await?;
             }
             match orgs.last() {

@@ -7,7 +7,8 @@ use store::audit::{self, Entry};
 use crate::App;
 
 impl App {
-    /// Entries of an organisation from the newest on, or from the one before `before`.
+    /// Entries of an organisation from the newest on, or from the one before `before`. A fresh
+    /// start does not end its log.
     pub async fn audit_of(
         &self,
         org: OrgId,

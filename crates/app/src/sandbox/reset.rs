@@ -73,7 +73,7 @@ impl App {
         self.hand_on_keys(tx, (old.id, id), draft.random)?;
         self.hand_on_secrets(tx, (old.id, id), draft.random, now)?;
         users::hand_on(tx, old.id, id)?;
-        if let Some((label, card)) = charges::labelled_card(tx, old.id)?
+        if let Some((label, card)) = charges::card(tx, old.id)?
             && let Some(text) = self.vault().open_text(&owner_of_card(old.id), &card)
         {
             let owner = owner_of_card(id);

@@ -2,9 +2,10 @@
 
 use domain::ports::payments::CardPage;
 use domain::{Mode, OrgId};
-use store::{StoreError, charges};
+use store::StoreError;
+use store::charges::{self, ChargeCard};
 
-use super::{Error, NewCard, owner_of_card};
+use super::{Error, owner_of_card};
 use crate::idempotency::Request;
 use crate::sandbox::{TEST_CARDS, test_card_label};
 use crate::{Actor, Answer, App, Caller};
@@ -35,7 +36,7 @@ impl App {
     }
 
     /// Charges a card for the first time. If it pays it is stored, in place of any other; if it
-    /// does not, everything stays as it was.
+    /// does not, everything stays as it was. Not while another charge is undecided.
     pub async fn first_payment(
         &self,
         caller: &Caller,
@@ -52,7 +53,8 @@ impl App {
         }
         let owner = owner_of_card(caller.org());
         let sealed = self.vault().seal(self.rt().random(), &owner, card.as_bytes());
-        let card = NewCard { label: test_card_label(card), sealed };
+        let (label, new_at) = (test_card_label(card), Some(self.now()));
+        let card = ChargeCard { label, sealed, new_at };
         Ok(self.topup_with(caller, (amount, Some(card)), request).await?)
     }
 

@@ -7,7 +7,7 @@ use domain::ledger::{Account, Entry, Kind};
 use domain::order::{Item, ItemKind, Order, Status, Target, completed_message};
 use domain::ports::payments::{self, Payments};
 use domain::{EventId, Money, OrderId, OrgId, Organisation, Secret, Timestamp, limits};
-use store::charges::{self, Charge, State};
+use store::charges::{self, Charge, ChargeCard, State};
 use store::jobs::Job;
 use store::{StoreError, Tx, orders, organisations};
 
@@ -57,8 +57,8 @@ async fn question(
         .store()
         .read(move |tx| {
             let charge = charges::find(tx, org, id)?;
-            let new = charges::new_card(tx, id)?.map(|(_, card)| card);
-            let card = new.map_or_else(|| charges::card(tx, org), |new| Ok(Some(new)))?;
+            // The one it began with: another that is stored by now has not agreed to it.
+            let card = charges::charge_card(tx, id)?.map(|card| card.sealed);
             let organisation = organisations::find(tx, org)?;
             let head = store::heads::find(tx, org)?;
             Ok::<_, StoreError>(charge.zip(card).zip(organisation.zip(head)))
@@ -127,12 +127,13 @@ impl App {
         if state == State::Paid {
             charge.after = Some(self.credit_charge(tx, &charge, &organisation, settling)?);
         }
-        if let Some((label, card)) = charges::new_card(tx, id)? {
-            if state == State::Paid {
-                charges::put_card(tx, job.org, &label, &card, settling.now)?;
-            }
-            charges::drop_new_card(tx, id)?;
+        let card = charges::charge_card(tx, id)?.filter(|card| card.new_at.is_some());
+        if let Some(ChargeCard { label, sealed, .. }) = card
+            && state == State::Paid
+        {
+            charges::put_card(tx, job.org, &label, &sealed, settling.now)?;
         }
+        charges::drop_charge_card(tx, id)?;
         charge.state = state;
         charges::decide(tx, &charge, state, charge.after, clock)?;
         if let Some(key) = &charge.key_digest {

@@ -183,3 +183,29 @@ fn what_people_do_to_the_sandbox_is_noted() {
     let reset = log.iter().find(|one| one.action == "sandbox.reset").expect("noted");
     assert_eq!(reset.actor, developer.actor().to_string());
 }
+
+#[test]
+fn the_log_goes_on_after_a_fresh_start() {
+    let world = world(9);
+    let (app, old) = (world.app(), world.org());
+    for amount in [100, 200] {
+        world.wait(app.credit(Actor::CommandLine, old, amount, "money")).expect("money");
+        world.rt.advance(Duration::from_secs(1));
+    }
+    let before = world.wait(app.audit_of(old, None, ALL)).expect("a log");
+    for _ in 0..2 {
+        let key = world.wait(app.caller(world.key_of(0), here().address)).expect("its key");
+        world.wait(app.reset(&key)).expect("a fresh start");
+        world.rt.advance(Duration::from_secs(1));
+    }
+    let new = world.wait(app.caller(world.key_of(0), here().address)).expect("its key").org();
+    assert_ne!(new, old);
+    let log = world.wait(app.audit_of(new, None, ALL)).expect("a log");
+    let acts: Vec<_> = log.iter().take(2).map(|one| one.action.as_str()).collect();
+    assert_eq!(acts, ["sandbox.reset"; 2]);
+    assert_eq!(log[2..], before);
+    let page = world.wait(app.audit_of(new, Some(log[1].id), 1)).expect("a log");
+    assert_eq!(page, log[2..3]);
+    let others = world.wait(app.audit_of(world.orgs[1], None, ALL)).expect("a log");
+    assert!(others.iter().all(|one| one.org == Some(world.orgs[1])), "{others:?}");
+}

@@ -4,11 +4,13 @@
 mod commerce;
 mod developers;
 mod dice;
+mod erasing;
 mod far_side;
 mod history;
 mod leaves;
 mod lives;
 mod model;
+mod paying;
 mod portal;
 mod receiver;
 mod tally;

@@ -19,15 +19,15 @@ use domain::{Iccid, limits};
 use crate::lives::wares::opened;
 use crate::world::{ALL, World};
 
-const ME: Actor = Actor::CommandLine;
+pub(crate) const ME: Actor = Actor::CommandLine;
 
-fn request(key: Option<&str>) -> Request {
+pub(crate) fn request(key: Option<&str>) -> Request {
     let key = key.map(str::to_owned);
     Request { key, facts: Vec::new(), form: "v2.5".to_owned(), deed: None }
 }
 
 /// Two organisations; the first has money and, with the answer, an eSIM.
-fn start(seed: u64, bundle: &str) -> (World, Iccid) {
+pub(crate) fn start(seed: u64, bundle: &str) -> (World, Iccid) {
     let change = Change::default();
     let world = World::new(seed, opened(), &[change.clone(), change]);
     world.wait(world.app().credit(ME, world.org(), 10_000, "money")).expect("money");
@@ -51,13 +51,13 @@ fn start(seed: u64, bundle: &str) -> (World, Iccid) {
     (world, iccid)
 }
 
-fn tell(world: &World, iccid: &Iccid, id: &str, told: Told) {
+pub(crate) fn tell(world: &World, iccid: &Iccid, id: &str, told: Told) {
     let (source, id, at) = ("cdr".to_owned(), id.to_owned(), world.rt.now());
     let record = NewRecord { source, id, iccid: iccid.clone(), at, told };
     world.wait(world.app().take_records(vec![record])).expect("taken");
 }
 
-fn in_france() -> Place {
+pub(crate) fn in_france() -> Place {
     Place { country: "FR".to_owned(), network: "FRAF1".to_owned() }
 }
 
@@ -273,5 +273,15 @@ fn failed_requests_are_written_a_little_later() {
     assert!(others.is_empty());
     world.rt.advance(Duration::from_hours(15 * 24));
     assert!(read(None).is_empty(), "not shown, whether or not they are forgotten");
+    let (org, since) = (world.org(), domain::Timestamp::from_ms(0));
+    let kept = || {
+        let read =
+            move |tx: &mut store::Tx<'_>| store::failures::page(tx, org, (i64::MAX, since), ALL);
+        world.wait(world.store().read(read)).expect("read").len()
+    };
+    assert_eq!(kept(), 200);
+    let own = world.store().stamp(org);
     world.wait(app.forget_once()).expect("forgotten");
+    assert_eq!(kept(), 0);
+    assert_ne!(world.store().stamp(org), own, "under its own lock");
 }

@@ -94,6 +94,11 @@ impl World {
         &self.life.as_ref().expect("the service runs").1[n]
     }
 
+    /// The text of a key of an organisation.
+    pub(crate) fn key_of(&self, n: usize) -> &str {
+        &self.api_keys[n]
+    }
+
     pub(crate) fn store(&self) -> &Store {
         self.app().store()
     }

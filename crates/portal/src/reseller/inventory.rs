@@ -5,7 +5,6 @@ mod bundle;
 use app::catalogue::Catalogue;
 use axum::extract::State;
 use axum::response::Response;
-use domain::filter::Page;
 use domain::inventory::Lot;
 use domain::{Money, Right, Timestamp, limits};
 use maud::{Markup, html};
@@ -42,9 +41,11 @@ struct Shelf<'v> {
 }
 
 async fn list(State(desk): State<Desk>, visit: Visit) -> Result<Response, Trouble> {
-    let held = desk.app.held(visit.member.caller(), None).await?;
+    let after = visit.query.number("after");
+    // One more than is shown says whether there are more.
+    let held = desk.app.held_page(visit.member.caller(), after, PAGE_SIZE + 1).await?;
     let buy = visit.may(Right::Pay);
-    if held.lots.is_empty() {
+    if held.lots.is_empty() && after.is_none() {
         let curl = format!(
             "curl -H \"X-API-Key: $TERN_KEY\" {}/v2.5/orders \\\n  -d '{{\"type\":\"transaction\",\
              \"assign\":false,\n  \"order\":[{{\"item\":\"esim_1GB_7D_PT_V2\",\
@@ -57,16 +58,14 @@ async fn list(State(desk): State<Desk>, visit: Visit) -> Result<Response, Troubl
     }
     let goods = desk.app.catalogue().await?;
     let shelf = Shelf { visit: &visit, catalogue: &goods, clock: held.clock };
-    let number = visit.query.number("page").unwrap_or(1).max(1);
-    let page = Page { number, size: PAGE_SIZE };
-    let content = shelf.list(&held.lots, page);
+    let content = shelf.list(&held.lots, after.map(|_| HOME));
     let action = buy.then(|| form::link_button(Kind::Main, words::BUY_MORE, catalogue::HOME));
     Ok(visit.page((Area::Inventory, words::TITLE), action, content))
 }
 
 impl Shelf<'_> {
-    fn list(&self, lots: &[Lot], page: Page) -> Markup {
-        let shown = page.of(lots);
+    fn list(&self, lots: &[Lot], previous: Option<&str>) -> Markup {
+        let shown = lots.get(..usize::try_from(PAGE_SIZE).unwrap_or(0)).unwrap_or(lots);
         if shown.is_empty() {
             return table::nothing_found(words::NOTHING_FOUND, HOME);
         }
@@ -86,17 +85,9 @@ impl Shelf<'_> {
         };
         let rows: Vec<_> = shown.iter().map(&mut row).collect();
         let heads = self.heads(words::HEADS);
-        let all = i64::try_from(lots.len()).unwrap_or(i64::MAX);
-        let last = page.offset() + i64::try_from(shown.len()).unwrap_or(0);
-        let at = |number: i64| address(HOME, &[("page", number.to_string().as_str())]);
-        let previous = (page.number > 1).then(|| at(page.number - 1));
-        let next = (last < all).then(|| at(page.number + 1));
-        let says = if all > PAGE_SIZE {
-            words::showing(page.offset() + 1, last, all)
-        } else {
-            String::new()
-        };
-        let pages = Pages { previous: previous.as_deref(), next: next.as_deref(), says: &says };
+        let last = shown.last().filter(|_| shown.len() < lots.len());
+        let next = last.map(|lot| address(HOME, &[("after", lot.id.to_string().as_str())]));
+        let pages = Pages { previous, next: next.as_deref(), says: "" };
         html! { (Table::new(words::LIST, &heads, &rows).pages(pages)) }
     }
 

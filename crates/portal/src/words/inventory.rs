@@ -69,8 +69,3 @@ pub(crate) fn refund(each: &str, remaining: i64, all: &str, test_credit: Option<
         Some(credit) => format!("{comes} {credit} of it was test credit and becomes that again."),
     }
 }
-
-/// Where a page of the list is.
-pub(crate) fn showing(from: i64, to: i64, of: i64) -> String {
-    format!("{}–{} of {}", print::count(from), print::count(to), print::count(of))
-}

@@ -5,7 +5,7 @@ use domain::catalogue::PROFILE_NAME;
 use domain::inventory::{Lot, Move};
 use domain::{Mode, OrgId, Timestamp};
 use store::assignments::New;
-use store::lots::{self, Cause, Moved};
+use store::lots::{self, Cause, HeldBundle, Moved};
 use store::{Store, StoreError, assignments, orders, profiles};
 
 use crate::assignments::unit;
@@ -21,6 +21,7 @@ on_both! {
     the_same_cause_moves_once,
     held_lots_come_by_bundle_and_expiry,
     lots_of_one_bundle_come_by_expiry,
+    held_lots_come_in_pages_and_in_sums,
     units_are_put_back_where_they_were,
     expired_lots_are_found_and_the_next_is_known,
     units_on_esims_are_counted_by_lot,
@@ -203,6 +204,47 @@ async fn lots_of_one_bundle_come_by_expiry(fixture: Fixture) {
     assert_eq!(held("a", 300, 9).await, [0; 0]);
     assert_eq!(held("A", 0, 9).await, [capital], "case matters");
     assert_eq!(held("b", 0, 9).await, [0; 0]);
+}
+
+async fn held_lots_come_in_pages_and_in_sums(fixture: Fixture) {
+    let store = fixture.store().await;
+    put_bundles(&store, &["a", "B", "c"]).await;
+    let (org, other) = (new_org(&store, 1).await, new_org(&store, 2).await);
+    for (bundle, units, expires_at) in
+        [("c", 4, 50), ("a", 3, 200), ("a", 2, 100), ("B", 1, 100), ("a", 5, 100)]
+    {
+        add_lot(&store, org, "order", lot(bundle, units, expires_at)).await;
+    }
+    add_lot(&store, other, "order", lot("a", 9, 100)).await;
+    for (now, most) in [(0, 1), (0, 2), (0, 9), (50, 2), (100, 1), (200, 9)] {
+        let whole = store.read(move |tx| lots::held(tx, org, at(now))).await;
+        let whole: Vec<Lot> = whole.unwrap_or_else(|error: StoreError| panic!("{error}"));
+        let mut paged: Vec<Lot> = Vec::new();
+        loop {
+            let after = paged.last().cloned();
+            let page =
+                store.read(move |tx| lots::held_page(tx, org, at(now), after.as_ref(), most));
+            let page: Vec<Lot> = page.await.unwrap_or_else(|error: StoreError| panic!("{error}"));
+            assert!(i64::try_from(page.len()).is_ok_and(|len| len <= most));
+            if page.is_empty() {
+                break;
+            }
+            paged.extend(page);
+        }
+        assert_eq!(paged, whole, "{now} {most}");
+    }
+    let sums = async |profile: &'static str, now: i64, most: i64| {
+        let sums = store.read(move |tx| lots::by_bundle(tx, (org, profile), at(now), most)).await;
+        let sums: Vec<HeldBundle> = sums.unwrap_or_else(|error: StoreError| panic!("{error}"));
+        let plain = |sum: HeldBundle| (sum.bundle.to_string(), sum.remaining, sum.expires_at.ms());
+        sums.into_iter().map(plain).collect::<Vec<_>>()
+    };
+    let sum = |bundle: &str, remaining, expires| (bundle.to_owned(), remaining, expires);
+    let all = [sum("B", 1, 100), sum("a", 10, 100), sum("c", 4, 50)];
+    assert_eq!(sums(PROFILE_NAME, 0, 9).await, all);
+    assert_eq!(sums(PROFILE_NAME, 0, 2).await, all[..2]);
+    assert_eq!(sums(PROFILE_NAME, 100, 9).await, [sum("a", 3, 200)]);
+    assert_eq!(sums("another", 0, 9).await, []);
 }
 
 async fn units_are_put_back_where_they_were(fixture: Fixture) {

@@ -386,7 +386,7 @@ async fn charges_are_decided_once_and_summed(fixture: Fixture) {
         assert_eq!(charges::card(tx, org)?, None);
         let card = Sealed { bytes: vec![1], vault_key: "k1".into() };
         charges::put_card(tx, org, "card", &card, at(1))?;
-        assert_eq!(charges::card(tx, org)?, Some(card));
+        assert_eq!(charges::card(tx, org)?, Some(("card".into(), card)));
         charges::remove_card(tx, org)?;
         assert_eq!(charges::card(tx, org)?, None);
         Ok::<_, StoreError>(())

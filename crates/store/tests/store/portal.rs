@@ -4,7 +4,7 @@ use domain::assignment::State;
 use domain::esim::ProfileStatus;
 use domain::ledger::{Account, Entry, Kind};
 use domain::organisation::CallbackVersion;
-use domain::{AuditId, EventId, KeyId, Msisdn, OrgId, ShareId, Timestamp};
+use domain::{AuditId, EventId, Iccid, KeyId, Msisdn, OrgId, ShareId, Timestamp};
 use store::deliveries::Attempt;
 use store::failures::Failure;
 use store::messages::Message;
@@ -13,7 +13,7 @@ use store::shares::Share;
 use store::usage::{self, Sum};
 use store::{
     Sealed, Store, StoreError, Tx, args, assignments, audit, charges, deliveries, erasure, esims,
-    events, failures, figures, heads, history, ledger, messages, orders, shares,
+    events, failures, figures, heads, history, lanes, ledger, messages, orders, shares,
 };
 
 use crate::assignments::unit;
@@ -29,7 +29,9 @@ on_both! {
     the_log_of_one_organisation_is_its_own,
     a_day_is_closed_by_the_next_entry,
     figures_are_those_of_the_organisation,
+    every_sign_of_life_is_seen,
     nothing_that_tells_of_a_person_stays,
+    what_has_left_tells_nothing_and_can_be_erased,
     events_stay_without_the_person,
     a_card_of_a_charge_is_kept_until_it_is_decided,
     esims_are_found_by_a_piece_of_what_is_known,
@@ -124,19 +126,18 @@ async fn the_newest_failures_are_kept(fixture: Fixture) {
         let next = failures::page(tx, org, (page[1].id, at(0)), 2)?;
         assert_eq!(times(&next), [7, 6]);
         assert_eq!(times(&failures::page(tx, org, (i64::MAX, at(8)), 9)?), [9, 8]);
-        assert_eq!(failures::forget(tx, at(7), 2)?, 2, "no more than asked for");
-        assert_eq!(failures::forget(tx, at(7), 9)?, 1);
+        assert!(!failures::has_old(tx, org, at(5))? && failures::has_old(tx, org, at(6))?);
+        failures::forget(tx, org, at(7))?;
+        assert!(!failures::has_old(tx, org, at(7))?);
         assert_eq!(times(&failures::page(tx, org, (i64::MAX, at(0)), 9)?), [9, 8, 7]);
-        assert_eq!(failures::page(tx, other, (i64::MAX, at(0)), 9)?, []);
+        assert_eq!(failures::page(tx, other, (i64::MAX, at(0)), 9)?.len(), 1, "its own");
         Ok(())
     })
     .await;
 }
 
-async fn the_log_of_one_organisation_is_its_own(fixture: Fixture) {
-    let store = fixture.store().await;
-    let (org, other) = (new_org(&store, 1).await, new_org(&store, 2).await);
-    let entry = move |n: u8, org: Option<OrgId>| audit::Entry {
+fn act(n: u8, org: Option<OrgId>) -> audit::Entry {
+    audit::Entry {
         id: AuditId::new(at(i64::from(n)), [n; 10]),
         at: at(i64::from(n)),
         actor: "cli".into(),
@@ -144,12 +145,17 @@ async fn the_log_of_one_organisation_is_its_own(fixture: Fixture) {
         org,
         target: "t".into(),
         detail: String::new(),
-    };
+    }
+}
+
+async fn the_log_of_one_organisation_is_its_own(fixture: Fixture) {
+    let store = fixture.store().await;
+    let (org, other) = (new_org(&store, 1).await, new_org(&store, 2).await);
     check(&store, OrgId::HOUSE, move |tx| {
         for (n, of) in [(1, Some(org)), (2, None), (3, Some(other)), (4, Some(org))] {
-            audit::add(tx, &entry(n, of))?;
+            audit::add(tx, &act(n, of))?;
         }
-        let (first, last) = (entry(1, Some(org)), entry(4, Some(org)));
+        let (first, last) = (act(1, Some(org)), act(4, Some(org)));
         assert_eq!(audit::page_of_org(tx, org, None, 9)?, [last.clone(), first.clone()]);
         assert_eq!(audit::page_of_org(tx, org, None, 1)?, std::slice::from_ref(&last));
         assert_eq!(audit::page_of_org(tx, org, Some(last.id), 9)?, [first]);
@@ -224,6 +230,33 @@ async fn figures_are_those_of_the_organisation(fixture: Fixture) {
         usage::add(tx, org, &sums)?;
         assert_eq!(figures::used_by_day(tx, org, 2)?, [(2, 6), (4, 16)]);
         assert_eq!(figures::expiring(tx, org, (at(0), at(9)), 9)?, []);
+        Ok(())
+    })
+    .await;
+}
+
+async fn every_sign_of_life_is_seen(fixture: Fixture) {
+    let store = fixture.store().await;
+    let (org, other) = (new_org(&store, 1).await, new_org(&store, 2).await);
+    check(&store, org, move |tx| {
+        let none = (vec![0; 5], String::new());
+        assert_eq!(figures::signs(tx, org)?, none);
+        let seq = events::add(tx, EventId::new(at(1), [4; 10]), "Topup", at(1), "")?;
+        deliveries::add(tx, org, (seq, "l"), (CallbackVersion::V2, None), at(7))?;
+        lanes::open(tx, org, "l", at(7))?;
+        assert_eq!(figures::signs(tx, org)?.0, [0, 7, 0, 0, 0]);
+        let answer = "heard".to_owned();
+        let heard = Attempt { seq, n: 2, at: at(8), status: None, took_ms: 1, answer };
+        deliveries::attempted(tx, org, &[heard])?;
+        deliveries::delivered(tx, org, &[seq], at(9))?;
+        failures::add(tx, org, &[failure(1)], 5)?;
+        let failed = failures::page(tx, org, (i64::MAX, at(0)), 1)?[0].id;
+        charges::insert(tx, &charge(org))?;
+        let act = act(1, Some(org));
+        audit::add(tx, &act)?;
+        let signs = (vec![9, 7, 1_002, failed, 1], act.id.to_string());
+        assert_eq!(figures::signs(tx, org)?, signs);
+        assert_eq!(figures::signs(tx, other)?, none);
         Ok(())
     })
     .await;
@@ -306,6 +339,32 @@ async fn nothing_that_tells_of_a_person_stays(fixture: Fixture) {
     .await;
 }
 
+async fn what_has_left_tells_nothing_and_can_be_erased(fixture: Fixture) {
+    let store = fixture.store().await;
+    put_bundles(&store, &["a"]).await;
+    let (org, other) = start(&store).await;
+    let placed = order(org, 1);
+    check(&store, org, move |tx| {
+        known_well(tx, org)?;
+        orders::insert(tx, &placed, &[])?;
+        let new = [unit((0, 0), iccid(1), true), unit((0, 1), iccid(2), true)];
+        assignments::insert(tx, (org, placed.id), &new, State::Queued, at(1))?;
+        esims::leave(tx, &iccid(1))?;
+        let left = esims::find(tx, OrgId::HOUSE, &iccid(1))?.expect("the house has it");
+        assert_eq!((left.customer_ref.as_str(), left.msisdn, left.seen), ("", None, None));
+        assert_eq!(erasure::noted(tx, OrgId::HOUSE, "Müller 1", 9)?, []);
+        let mut own = |of: OrgId, these: &[Iccid]| {
+            let found = erasure::own(tx, of, these)?;
+            Ok::<_, StoreError>(found.into_iter().map(|esim| esim.iccid).collect::<Vec<_>>())
+        };
+        assert_eq!(own(org, &iccids(1..=4))?, [iccid(2), iccid(1)]);
+        assert_eq!(own(other, &iccids(1..=2))?, []);
+        assert_eq!(own(other, &[])?, []);
+        Ok(())
+    })
+    .await;
+}
+
 async fn events_stay_without_the_person(fixture: Fixture) {
     let store = fixture.store().await;
     let (org, _) = start(&store).await;
@@ -352,32 +411,43 @@ async fn events_stay_without_the_person(fixture: Fixture) {
     .await;
 }
 
+fn charge(org: OrgId) -> charges::Charge {
+    charges::Charge {
+        id: 0,
+        org,
+        kind: "apiTopup".into(),
+        amount: 5,
+        state: charges::State::Undecided,
+        reference: "r".into(),
+        form: String::new(),
+        key_digest: None,
+        after: None,
+        created_at: at(1),
+        decided_at: None,
+    }
+}
+
 async fn a_card_of_a_charge_is_kept_until_it_is_decided(fixture: Fixture) {
     let store = fixture.store().await;
     let org = new_org(&store, 1).await;
     check(&store, org, move |tx| {
-        let charge = charges::Charge {
-            id: 0,
-            org,
-            kind: "apiTopup".into(),
-            amount: 5,
-            state: charges::State::Undecided,
-            reference: "r".into(),
-            form: String::new(),
-            key_digest: None,
-            after: None,
-            created_at: at(1),
-            decided_at: None,
-        };
+        let charge = charge(org);
         let id = charges::insert(tx, &charge)?;
-        assert_eq!(charges::new_card(tx, id)?, None);
-        charges::put_new_card(tx, id, "label", &sealed(1))?;
-        assert_eq!(charges::new_card(tx, id)?, Some(("label".into(), sealed(1))));
-        assert_eq!(charges::card_label(tx, org)?, None);
-        charges::put_card(tx, org, "stored", &sealed(1), at(1))?;
+        assert_eq!(charges::charge_card(tx, id)?, None);
+        let (label, sealed) = ("label".to_owned(), sealed(1));
+        let card = charges::ChargeCard { label, sealed, new_at: Some(at(1)) };
+        charges::put_charge_card(tx, id, &card)?;
+        assert_eq!(charges::charge_card(tx, id)?, Some(card.clone()));
+        assert_eq!(charges::card(tx, org)?, None);
+        charges::put_card(tx, org, "stored", &card.sealed, at(1))?;
         assert_eq!(charges::card_label(tx, org)?.as_deref(), Some("stored"));
-        charges::drop_new_card(tx, id)?;
-        assert_eq!(charges::new_card(tx, id)?, None);
+        assert_eq!(charges::card(tx, org)?, Some(("stored".into(), card.sealed)));
+        charges::drop_charge_card(tx, id)?;
+        assert_eq!(charges::charge_card(tx, id)?, None);
+        assert!(charges::is_any_undecided(tx, org)?);
+        let charge = charges::Charge { id, ..charge };
+        assert!(charges::decide(tx, &charge, charges::State::Declined, None, at(2))?);
+        assert!(!charges::is_any_undecided(tx, org)?);
         Ok(())
     })
     .await;

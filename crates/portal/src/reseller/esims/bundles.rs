@@ -1,10 +1,9 @@
 //! What is on it: a bar for each bundle in the order of use, what was on it before, and the form
 //! that puts another one on it.
 
-use std::collections::BTreeMap;
-
 use app::esims::OnEsim;
 use app::esims::revoke::GivesBack;
+use app::inventory::HeldBundle;
 use domain::assignment::State;
 use domain::{Money, Right, Timestamp};
 use maud::{Markup, html};
@@ -146,24 +145,19 @@ fn earlier(over: &[&OnEsim], now: Timestamp) -> Markup {
 }
 
 async fn apply(desk: &Desk, visit: &Visit, about: &About) -> Result<Markup, Trouble> {
-    let (lots, catalogue) = desk.app.inventory(visit.member.caller()).await?;
-    let mut held: BTreeMap<String, (String, i64)> = BTreeMap::new();
-    for lot in lots.iter().filter(|lot| lot.remaining > 0) {
-        let Some(bundle) = catalogue.bundle(lot.bundle.as_str()) else { continue };
-        if bundle.profile_name == about.esim().profile_name {
-            let first = || (bundle.description.clone(), 0);
-            held.entry(lot.bundle.to_string()).or_insert_with(first).1 += lot.remaining;
-        }
-    }
-    if held.is_empty() {
+    let profile = &about.esim().profile_name;
+    let held = desk.app.held_bundles(visit.member.caller(), profile).await?;
+    let catalogue = desk.app.catalogue().await?;
+    let label = |held: &HeldBundle| {
+        let bundle = catalogue.bundle(held.bundle.as_str())?;
+        Some((bundle.name.to_string(), words::held(&bundle.description, held.remaining)))
+    };
+    let labels: Vec<(String, String)> = held.iter().filter_map(label).collect();
+    if labels.is_empty() {
         return Ok(html! {
             p.quiet { (words::APPLY_EMPTY) " " a href="/portal/catalogue" { (words::APPLY_BUY) } }
         });
     }
-    let labels: Vec<(String, String)> = held
-        .into_iter()
-        .map(|(name, (description, count))| (name, words::held(&description, count)))
-        .collect();
     let choices: Vec<Choice> =
         labels.iter().map(|(value, label)| Choice { value, label }).collect();
     let fields = html! {
