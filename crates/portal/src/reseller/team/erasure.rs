@@ -43,14 +43,12 @@ fn what(visit: &Visit, found: &EndUser) -> Markup {
         return html! { p role="status" { (words::NOBODY) } };
     }
     let row = |esim: &domain::esim::Esim| {
-        Row::link(
-            format!("/portal/esims/{}", esim.iccid),
-            [
-                figures::iccid(esim.iccid.as_str()),
-                html! { bdi { (esim.customer_ref) } },
-                html! { (esim.msisdn.as_ref().map_or("", |msisdn| msisdn.as_str())) },
-            ],
-        )
+        // One that has left the organisation has no page any more.
+        Row::plain([
+            figures::iccid(esim.iccid.as_str()),
+            html! { bdi { (esim.customer_ref) } },
+            html! { (esim.msisdn.as_ref().map_or("", |msisdn| msisdn.as_str())) },
+        ])
     };
     let rows: Vec<Row> = found.esims.iter().map(row).collect();
     let heads = words::FOUND_HEADS.map(Head::text);
