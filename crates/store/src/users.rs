@@ -51,6 +51,7 @@ const DROP_FACTOR: &str = "UPDATE users SET totp = NULL, totp_vault_key = NULL, 
 const USE_FACTOR: &str = "UPDATE users SET totp_step = $2, totp_on_at = $3 \
      WHERE id = $1 AND totp_step < $2";
 const REMOVE: &str = "DELETE FROM users WHERE id = $1";
+const WITH_FACTOR: &str = "SELECT id FROM users WHERE org_id = $1 AND totp_on_at IS NOT NULL";
 const COUNT: &str = "SELECT COUNT(*) FROM users WHERE org_id = $1";
 const SET_PASSWORD: &str = "UPDATE users SET password_hash = $2 WHERE email = $1";
 const HAND_ON: &str = "UPDATE users SET org_id = $2 WHERE org_id = $1";
@@ -75,6 +76,12 @@ pub fn insert(tx: &mut Tx<'_>, org: OrgId, user: &User) -> Result<(), StoreError
 /// All people of an organisation, oldest first.
 pub fn of_org(tx: &mut Tx<'_>, org: OrgId) -> Result<Vec<User>, StoreError> {
     tx.all(OF_ORG, args![org])?.iter().map(user).collect()
+}
+
+/// Those of them whose second factor counts.
+pub fn with_factor(tx: &mut Tx<'_>, org: OrgId) -> Result<Vec<UserId>, StoreError> {
+    let id = |row: &Row| row.parsed(0, UserId::parse);
+    tx.all(WITH_FACTOR, args![org])?.iter().map(id).collect()
 }
 
 /// How many people an organisation has.

@@ -19,6 +19,7 @@ crate::on_both! {
     forms_of_others_are_refused,
     roles_limit_what_is_shown_and_done,
     owners_are_touched_by_owners_only,
+    over_https_cookies_insist_on_it,
 }
 
 async fn shop(home: Home) -> (World, Org) {
@@ -430,4 +431,22 @@ async fn owners_are_touched_by_owners_only(home: Home) {
     // Who did what is kept, by name.
     let log = owner.get("/portal/team/audit").await.expect(200).text();
     assert!(log.contains("changed a role") && log.contains("removed a person"), "{log}");
+}
+
+async fn over_https_cookies_insist_on_it(home: Home) {
+    let world = World::with(home, &[("TERN_PUBLIC_URL", "https://portal.example")]).await;
+    let org = world.add_sandbox("Portal People").await;
+    let email = add_person(&world, &org, "Owner");
+    let mut visitor = Visitor::new(&world.node);
+    let entered = visitor.sign_in(&email, PASSWORD).await.expect(303);
+    let cookie = cookie(&entered, "__Host-tern_session");
+    for part in ["Secure", "HttpOnly", "SameSite=Lax", "Path=/"] {
+        assert!(cookie.contains(part), "{cookie}");
+    }
+    visitor.get("/portal/account").await.expect(200);
+    // What is handed over begins as people reach the service.
+    let invite = [("email", "new@reseller.example"), ("role", "Viewer")];
+    let page = visitor.post("/portal/team/invite", &invite).await.expect(200).text();
+    let token = between(&page, "https://portal.example/portal/link/", "<").expect("a link");
+    world.is_secret(token.split('"').next().expect("a token"));
 }

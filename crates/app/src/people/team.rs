@@ -150,12 +150,12 @@ impl App {
         let org = member.org();
         self.store()
             .read(move |tx| {
-                let mut team = Vec::new();
-                for user in table::of_org(tx, org)? {
-                    let factor = table::find(tx, user.id)?.and_then(|account| account.factor);
-                    team.push((user, factor.is_some_and(|factor| factor.on_at.is_some())));
-                }
-                Ok(team)
+                let guarded = table::with_factor(tx, org)?;
+                let marked = |user: User| {
+                    let has_factor = guarded.contains(&user.id);
+                    (user, has_factor)
+                };
+                Ok(table::of_org(tx, org)?.into_iter().map(marked).collect())
             })
             .await
     }

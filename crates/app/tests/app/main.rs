@@ -11,6 +11,7 @@ mod leaves;
 mod lives;
 mod model;
 mod paying;
+mod people;
 mod portal;
 mod receiver;
 mod tally;

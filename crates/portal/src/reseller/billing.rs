@@ -3,7 +3,7 @@
 mod card;
 mod ledger;
 
-use app::organisations::{OwnChange, OwnError};
+use app::organisations::OwnChange;
 use app::{Balances, topup};
 use axum::extract::State;
 use axum::response::Response;
@@ -12,6 +12,7 @@ use domain::{Currency, Money, Right};
 use maud::{Markup, html};
 
 use super::desk::Desk;
+use super::trouble::not_set;
 use super::{Form, Routes, Trouble, Visit, done, follow, refused};
 use crate::kit::form::{self, Field, Kind};
 use crate::kit::{Area, figures, live, section, strip};
@@ -167,8 +168,6 @@ async fn set_auto(State(desk): State<Desk>, visit: Visit, form: Form) -> Result<
     };
     match desk.app.change_own(&visit.member, OwnChange::AutoTopup(auto)).await {
         Ok(_) => Ok(done(HOME, says)),
-        Err(OwnError::Store(error)) => Err(error.into()),
-        Err(OwnError::Forbidden) => Err(Trouble::Forbidden),
-        Err(OwnError::Unfit(why)) => Ok(refused(HOME, format!("{why}. Nothing was changed."))),
+        Err(error) => not_set(error, HOME),
     }
 }

@@ -10,13 +10,12 @@ mod requests;
 mod sandbox;
 mod secrets;
 
-use app::organisations::{self, OwnError};
 use axum::response::Response;
 use domain::{Mode, Timestamp};
 use maud::{Markup, html};
 
 use super::desk::Desk;
-use super::{Routes, Trouble, Visit, refused};
+use super::{Routes, Trouble, Visit};
 use crate::kit::{Area, tabs};
 use crate::words::developers as words;
 
@@ -130,17 +129,5 @@ async fn clock(desk: &Desk, visit: &Visit) -> Result<Timestamp, Trouble> {
         Ok(clock) => Ok(clock),
         Err(app::sandbox::Error::Store(error)) => Err(error.into()),
         Err(_) => Ok(visit.now),
-    }
-}
-
-/// Back to a page that says why a setting was not taken.
-fn not_set(error: OwnError, back: &str) -> Result<Response, Trouble> {
-    match error {
-        OwnError::Forbidden => Err(Trouble::Forbidden),
-        OwnError::Store(error) => Err(error.into()),
-        OwnError::Unfit(organisations::Error::Field { field, why }) => {
-            Ok(refused(back, words::unfit(field, why)))
-        }
-        OwnError::Unfit(_) => Err(Trouble::Missing),
     }
 }

@@ -1,11 +1,14 @@
 //! Pages that say that something did not work: what happened, what was not changed, what to do.
 
-use app::StoreError;
+use app::organisations::{self, OwnError};
+use app::{StoreError, idempotency};
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use maud::{Markup, html};
 
+use super::refused;
 use crate::kit::{Theme, form, plain_page};
+use crate::words::answers;
 use crate::words::trouble as words;
 
 /// Why there is no page.
@@ -52,6 +55,26 @@ impl IntoResponse for Trouble {
             response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from_static("1"));
         }
         response
+    }
+}
+
+/// Back to a page that says why the same form had no effect a second time.
+pub(crate) fn sent_twice(error: idempotency::Error, back: &str) -> Result<Response, Trouble> {
+    match error {
+        idempotency::Error::OtherRequest => Ok(refused(back, answers::USED_TWICE)),
+        idempotency::Error::BadKey(_) => Err(Trouble::Malformed(words::NO_TOKEN)),
+    }
+}
+
+/// Back to a page that says why a setting was not taken.
+pub(crate) fn not_set(error: OwnError, back: &str) -> Result<Response, Trouble> {
+    match error {
+        OwnError::Forbidden => Err(Trouble::Forbidden),
+        OwnError::Store(error) => Err(error.into()),
+        OwnError::Unfit(organisations::Error::Field { field, why }) => {
+            Ok(refused(back, words::unfit(field, why)))
+        }
+        OwnError::Unfit(_) => Err(Trouble::Missing),
     }
 }
 

@@ -18,7 +18,7 @@ use super::fields::Fields;
 use super::trouble::answer;
 use super::{FORM, Form, Trouble};
 use crate::kit::{Area, Entry, Frame, Mood, Person, Said, Theme, figures};
-use crate::words::rail;
+use crate::words::{rail, trouble};
 
 /// Somebody signed in looks at a page, or sends a form.
 #[derive(Debug, Clone)]
@@ -123,7 +123,7 @@ impl Visit {
         form: &Form,
         (action, target): (&'static str, &str),
     ) -> Result<idempotency::Request, Trouble> {
-        let once = form.maybe("once").ok_or(Trouble::Malformed("The form carries no token."))?;
+        let once = form.maybe("once").ok_or(Trouble::Malformed(trouble::NO_TOKEN))?;
         let mut facts = form.facts(&["csrf", "once"]);
         facts.extend_from_slice(self.path.as_bytes());
         Ok(idempotency::Request {

@@ -18,18 +18,3 @@ pub(crate) const SANDBOX: &str = "Sandbox";
 pub(crate) const PASSWORD: &str = "Your password";
 pub(crate) const SAVE: &str = "Save";
 pub(crate) const SAVED: &str = "Saved.";
-
-/// A setting that does not fit.
-pub(crate) fn unfit(field: &str, why: &str) -> String {
-    let field = match field {
-        "callbackUrl" => "The address",
-        "callbackVersion" => "The form",
-        "usageEvents" => "How often usage is told",
-        "usageSteps" => "The steps",
-        "callbackEvents" => "The list of events",
-        "lowBalance" => "The low balance",
-        "ipAllowList" => "The allow list",
-        other => other,
-    };
-    format!("{field} {why}. Nothing was changed.")
-}

@@ -26,4 +26,26 @@ pub(crate) const BROKEN: [&str; 2] = [
     "The page could not be made, and the operator's log knows why. Whether your last step took \
      effect, its list or page will show. If it happens again, tell your wholesaler when.",
 ];
+pub(crate) const NO_TOKEN: &str = "It carries no token, which every form of ours has. Nothing was \
+    changed. Open the page again and send the form once more.";
+pub(crate) const NO_ACT: &str = "It does not say what to do. Nothing was changed. Open the page \
+    again and send the form once more.";
 pub(crate) const BACK: &str = "Back to the portal";
+
+/// A setting that does not fit.
+pub(crate) fn unfit(field: &str, why: &str) -> String {
+    let field = match field {
+        "callbackUrl" => "The address",
+        "callbackVersion" => "The form",
+        "usageEvents" => "How often usage is told",
+        "usageSteps" => "The steps",
+        "callbackEvents" => "The list of events",
+        "lowBalance" => "The low balance",
+        "ipAllowList" => "The allow list",
+        "name" => "The name",
+        "autoTopupThreshold" => "The balance below which the card is charged",
+        "autoTopupAmount" => "The amount of the automatic top-up",
+        other => other,
+    };
+    format!("{field} {why}. Nothing was changed.")
+}

@@ -69,7 +69,9 @@ async fn a_code_is_used_once_and_a_new_factor_counts_later(fixture: Fixture) {
         users::set_factor(tx, user.id, &sealed)?;
         let factor = users::find(tx, user.id)?.and_then(|found| found.factor).expect("a factor");
         assert_eq!((factor.sealed, factor.on_at, factor.step), (sealed.clone(), None, 0));
+        assert_eq!(users::with_factor(tx, org)?, [], "not confirmed yet");
         assert!(users::use_factor(tx, user.id, 7, at(5))?);
+        assert_eq!(users::with_factor(tx, org)?, [user.id]);
         assert!(!users::use_factor(tx, user.id, 7, at(6))?, "the same half-minute again");
         assert!(!users::use_factor(tx, user.id, 6, at(6))?, "an earlier one");
         assert!(users::use_factor(tx, user.id, 8, at(5))?);

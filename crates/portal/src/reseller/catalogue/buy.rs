@@ -16,7 +16,7 @@ use super::{href, named};
 use crate::kit::form::{self, Kind};
 use crate::kit::{Area, facts, figures, section};
 use crate::print;
-use crate::words::{answers, catalogue as words};
+use crate::words::{answers, catalogue as words, trouble};
 
 /// Shows what an order comes to. Takes nothing.
 pub(super) async fn check(
@@ -175,7 +175,7 @@ fn why(error: Error) -> Result<String, Trouble> {
         Error::OutOfStock => answers::OUT_OF_STOCK.to_owned(),
         Error::Key(idempotency::Error::OtherRequest) => answers::USED_TWICE.to_owned(),
         Error::Key(idempotency::Error::BadKey(_)) => {
-            return Err(Trouble::Malformed("The form carries no token."));
+            return Err(Trouble::Malformed(trouble::NO_TOKEN));
         }
         Error::Store(error) => return Err(error.into()),
     })

@@ -9,13 +9,14 @@ use domain::{Money, Organisation, Right, Timestamp};
 use maud::{Markup, html};
 
 use super::secrets::ask_for_secret;
-use super::{Page, Part, clock, deliveries, delivery, not_set};
+use super::{Page, Part, clock, deliveries, delivery};
 use crate::kit::chart::{self, Latency};
 use crate::kit::form::{self, Choice, Field, Kind};
 use crate::kit::table::terminal;
 use crate::kit::{Mood, figures, live, section, strip};
 use crate::print;
 use crate::reseller::desk::Desk;
+use crate::reseller::trouble::not_set;
 use crate::reseller::{Form, Routes, Trouble, Visit, done, refused};
 use crate::words::developers as all;
 use crate::words::developers::callbacks as words;

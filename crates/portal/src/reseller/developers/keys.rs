@@ -9,11 +9,12 @@ use domain::{KeyId, Right};
 use maud::{Markup, html};
 
 use super::secrets::{ask_for_key, password_field, refusal, shown_once};
-use super::{Page, Part, not_set};
+use super::{Page, Part};
 use crate::kit::form::{self, Field, Kind};
 use crate::kit::table::{Head, Row, Table, terminal};
 use crate::kit::{Mood, facts, figures, menu, section, strip};
 use crate::reseller::desk::Desk;
+use crate::reseller::trouble::not_set;
 use crate::reseller::visit::moved;
 use crate::reseller::{Form, Routes, Trouble, Visit, done, refused};
 use crate::words::developers as all;

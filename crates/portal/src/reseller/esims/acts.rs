@@ -1,15 +1,15 @@
 //! Forms that change an eSIM or what is on it. One that is sent twice has one effect.
 
 use app::esims::{apply, change, revoke, sms};
-use app::idempotency;
 use app::orders::{Intent, Processing};
 use axum::extract::{Path, State};
 use axum::response::Response;
 use domain::{Right, Timestamp};
 
 use crate::reseller::desk::Desk;
+use crate::reseller::trouble::sent_twice;
 use crate::reseller::{Form, Trouble, Visit, follow, refused};
-use crate::words::{answers, esims as words};
+use crate::words::{answers, esims as words, trouble};
 
 /// What the menu does.
 pub(super) async fn change(
@@ -27,7 +27,7 @@ pub(super) async fn change(
         "suspend" => Change::Suspend,
         "resume" => Change::Resume,
         "delete" => Change::Delete,
-        _ => return Err(Trouble::Malformed("The form does not say what to do.")),
+        _ => return Err(Trouble::Malformed(trouble::NO_ACT)),
     };
     let is_delete = matches!(wanted, Change::Delete);
     let request = visit.request(&desk.app, &form, ("esim.change", iccid.as_str()))?;
@@ -35,7 +35,7 @@ pub(super) async fn change(
         Ok(answer) if is_delete && answer.is_yes() => Ok(follow(&answer, super::LIST)),
         Ok(answer) => Ok(follow(&answer, &home)),
         Err(change::Error::NetworkAway) => Ok(refused(&home, words::NETWORK_AWAY)),
-        Err(change::Error::Key(error)) => used_twice(error, &home),
+        Err(change::Error::Key(error)) => sent_twice(error, &home),
         Err(change::Error::Store(error)) => Err(error.into()),
     }
 }
@@ -69,7 +69,7 @@ pub(super) async fn apply(
     match desk.app.apply(visit.member.caller(), command, &request).await {
         Ok(answer) => Ok(follow(&answer, &home)),
         Err(apply::Error::OutOfStock) => Ok(refused(&home, answers::OUT_OF_STOCK)),
-        Err(apply::Error::Key(error)) => used_twice(error, &home),
+        Err(apply::Error::Key(error)) => sent_twice(error, &home),
         Err(apply::Error::Store(error)) => Err(error.into()),
     }
 }
@@ -98,7 +98,7 @@ pub(super) async fn revoke(
     };
     match desk.app.revoke(visit.member.caller(), command, &request).await {
         Ok(answer) => Ok(follow(&answer, &home)),
-        Err(revoke::Error::Key(error)) => used_twice(error, &home),
+        Err(revoke::Error::Key(error)) => sent_twice(error, &home),
         Err(revoke::Error::Store(error)) => Err(error.into()),
     }
 }
@@ -117,14 +117,7 @@ pub(super) async fn send(
     match desk.app.send_sms(visit.member.caller(), iccid, text, &request).await {
         Ok(answer) => Ok(follow(&answer, &home)),
         Err(sms::Error::Unavailable) => Ok(refused(&home, words::SMS_AWAY)),
-        Err(sms::Error::Key(error)) => used_twice(error, &home),
+        Err(sms::Error::Key(error)) => sent_twice(error, &home),
         Err(sms::Error::Store(error)) => Err(error.into()),
-    }
-}
-
-fn used_twice(error: idempotency::Error, home: &str) -> Result<Response, Trouble> {
-    match error {
-        idempotency::Error::OtherRequest => Ok(refused(home, answers::USED_TWICE)),
-        idempotency::Error::BadKey(_) => Err(Trouble::Malformed("The form carries no token.")),
     }
 }

@@ -7,7 +7,6 @@ use domain::Right;
 use domain::assignment::State as Stage;
 use domain::esim::ProfileStatus;
 use maud::{Markup, html};
-use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 
 use super::LIST;
 use crate::kit::chart;
@@ -15,6 +14,7 @@ use crate::kit::form::{self, Kind};
 use crate::kit::table::{self, Chip, Head, Pages, Row, Search, Table};
 use crate::kit::{Area, figures};
 use crate::reseller::desk::Desk;
+use crate::reseller::fields::address;
 use crate::reseller::{Trouble, Visit};
 use crate::words::esims as words;
 
@@ -55,7 +55,7 @@ fn listed(found: &Found, (text, status): (&str, Option<ProfileStatus>)) -> Marku
         Search { action: LIST, value: text, hint: words::SEARCH, kept: &kept, chips: &chips };
     let heads = words::HEADS.map(Head::text);
     let rows: Vec<Row> = found.esims.iter().map(row).collect();
-    let link = |way: &Option<Way>| way.as_ref().map(|way| address(text, status, way));
+    let link = |way: &Option<Way>| way.as_ref().map(|way| page_at(text, status, way));
     let (previous, next) = (link(&found.previous), link(&found.next));
     let pages = Pages {
         previous: previous.as_deref(),
@@ -76,7 +76,7 @@ fn listed(found: &Found, (text, status): (&str, Option<ProfileStatus>)) -> Marku
 fn chips(text: &str, status: Option<ProfileStatus>) -> Vec<Chip> {
     let chip = |label: &str, of: Option<ProfileStatus>| Chip {
         label: label.to_owned(),
-        href: address(text, of, &Way::Top),
+        href: page_at(text, of, &Way::Top),
         on: of == status,
         count: None,
     };
@@ -86,23 +86,13 @@ fn chips(text: &str, status: Option<ProfileStatus>) -> Vec<Chip> {
 }
 
 /// The address of a page of the list.
-fn address(text: &str, status: Option<ProfileStatus>, way: &Way) -> String {
-    let mut parts = Vec::new();
-    let mut add = |name: &str, value: &str| {
-        parts.push(format!("{name}={}", utf8_percent_encode(value, NON_ALPHANUMERIC)));
+fn page_at(text: &str, status: Option<ProfileStatus>, way: &Way) -> String {
+    let way = match way {
+        Way::Top => ("below", ""),
+        Way::Below(key) => ("below", key.as_str()),
+        Way::Above(key) => ("above", key.as_str()),
     };
-    if !text.is_empty() {
-        add("q", text);
-    }
-    if let Some(status) = status {
-        add("state", status.name());
-    }
-    match way {
-        Way::Top => {}
-        Way::Below(key) => add("below", key),
-        Way::Above(key) => add("above", key),
-    }
-    if parts.is_empty() { LIST.to_owned() } else { format!("{LIST}?{}", parts.join("&")) }
+    address(LIST, &[("q", text), ("state", status.map_or("", ProfileStatus::name)), way])
 }
 
 fn row(one: &One) -> Row {

@@ -13,7 +13,7 @@ use crate::kit::figures::bytes_in_words;
 use crate::kit::form::{self, Choice, Field, Kind};
 use crate::reseller::desk::Desk;
 use crate::reseller::{Form, Trouble, Visit, done, refused};
-use crate::words::esims as words;
+use crate::words::{esims as words, trouble};
 
 const BYTES_PER_MB: i64 = 1_000_000;
 
@@ -84,7 +84,7 @@ pub(super) async fn act(
             Ok(number) => Act::Number(number),
             Err(_) => return Ok(refused(&home, words::PHONE_NOT_A_NUMBER)),
         },
-        _ => return Err(Trouble::Malformed("The form does not say what to do.")),
+        _ => return Err(Trouble::Malformed(trouble::NO_ACT)),
     };
     let is_use = matches!(act, Act::Use(_));
     match desk.app.phone(visit.member.caller(), &iccid, act).await {

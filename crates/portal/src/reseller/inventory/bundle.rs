@@ -1,8 +1,8 @@
 //! What is left of one bundle: put on eSIMs, or given back lot by lot.
 
 use app::esims::apply::{self, Command, Line};
+use app::inventory;
 use app::orders::Processing;
-use app::{idempotency, inventory};
 use axum::extract::{Path, State};
 use axum::response::Response;
 use domain::inventory::Lot;
@@ -10,6 +10,7 @@ use domain::{BundleName, Money, Right, limits};
 use maud::{Markup, html};
 
 use super::super::desk::Desk;
+use super::super::trouble::sent_twice;
 use super::super::{Form, Trouble, Visit, catalogue, follow, refused};
 use super::{Shelf, href};
 use crate::kit::form::{self, Choice, Field, Kind};
@@ -144,7 +145,7 @@ pub(super) async fn refund(
     let request = visit.request(&desk.app, &form, ("inventory.refund", form.text("lot")))?;
     match desk.app.refund(visit.member.caller(), wanted, source_ip, &request).await {
         Ok(answer) => Ok(follow(&answer, &back)),
-        Err(inventory::Error::Key(error)) => Ok(refused(&back, key_says(error)?)),
+        Err(inventory::Error::Key(error)) => sent_twice(error, &back),
         Err(inventory::Error::Store(error)) => Err(error.into()),
     }
 }
@@ -180,14 +181,7 @@ pub(super) async fn apply(
     match desk.app.apply(visit.member.caller(), command, &request).await {
         Ok(answer) => Ok(follow(&answer, &back)),
         Err(apply::Error::OutOfStock) => Ok(refused(&back, answers::OUT_OF_STOCK)),
-        Err(apply::Error::Key(error)) => Ok(refused(&back, key_says(error)?)),
+        Err(apply::Error::Key(error)) => sent_twice(error, &back),
         Err(apply::Error::Store(error)) => Err(error.into()),
-    }
-}
-
-fn key_says(error: idempotency::Error) -> Result<&'static str, Trouble> {
-    match error {
-        idempotency::Error::OtherRequest => Ok(answers::USED_TWICE),
-        idempotency::Error::BadKey(_) => Err(Trouble::Malformed("The form carries no token.")),
     }
 }

@@ -1,16 +1,17 @@
 //! What the organisation says of itself, and what its wholesaler has set for it.
 
-use app::organisations::{Details, OwnChange, OwnError};
+use app::organisations::{Details, OwnChange};
 use axum::extract::State;
 use axum::response::Response;
 use domain::organisation::Profile;
 use domain::{Mode, Organisation, Right};
 use maud::{Markup, html};
 
-use super::{Desk, Form, Routes, Trouble, Visit, done, pages, refused};
+use super::{Desk, Form, Routes, Trouble, Visit, done, pages};
 use crate::kit::form::{self, Field, Kind};
 use crate::kit::{Area, facts, section};
 use crate::print;
+use crate::reseller::trouble::not_set;
 use crate::words::team as words;
 
 const HOME: &str = "/portal/team/organisation";
@@ -67,8 +68,8 @@ fn fixed(organisation: &Organisation) -> Markup {
         if names.is_empty() { none.to_owned() } else { names.join(", ") }
     };
     let mode = match organisation.mode {
-        Mode::Sandbox => "Sandbox",
-        Mode::Live => "Live",
+        Mode::Sandbox => words::SANDBOX,
+        Mode::Live => words::LIVE,
     };
     facts(&[
         (words::ID, html! { code { (organisation.known_as) } }),
@@ -77,7 +78,7 @@ fn fixed(organisation: &Organisation) -> Markup {
         (words::TAX, html! { (organisation.profile.tax_liable) }),
         (words::REFUND_TIME, html! { (print::counted(settings.refund_days, "day")) }),
         (words::GROUPS, html! { (list(&settings.groups, words::ALL_GROUPS)) }),
-        (words::SENDERS, html! { (list(&settings.senders, "eSIM")) }),
+        (words::SENDERS, html! { (list(&settings.senders, words::DEFAULT_SENDER)) }),
     ])
 }
 
@@ -97,8 +98,6 @@ async fn save(State(desk): State<Desk>, visit: Visit, form: Form) -> Result<Resp
     };
     match desk.app.change_own(&visit.member, OwnChange::Details(details)).await {
         Ok(_) => Ok(done(HOME, words::SAVED)),
-        Err(OwnError::Store(error)) => Err(error.into()),
-        Err(OwnError::Forbidden) => Err(Trouble::Forbidden),
-        Err(OwnError::Unfit(why)) => Ok(refused(HOME, format!("{why}. Nothing was changed."))),
+        Err(error) => not_set(error, HOME),
     }
 }
