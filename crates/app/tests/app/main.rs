@@ -29,7 +29,8 @@ use self::lives::Lives;
 use self::tally::Tally;
 use self::usage::Usage;
 
-const HISTORIES: u64 = 1_000;
+/// How many of each kind; `TERN_TEST_HISTORIES=5` plays five times as many.
+const HISTORIES: u64 = 400;
 const USAGE_HISTORIES: u64 = 200;
 /// One in so many histories is tampered with at its end.
 const TAMPERED: u64 = 3;
@@ -101,6 +102,9 @@ fn all_histories(count: u64, play: fn(u64, &mut Tally)) -> Option<Tally> {
         play(seed, &mut Tally::default());
         return None;
     }
+    let times = std::env::var("TERN_TEST_HISTORIES").ok();
+    let times = times.map_or(1, |text| text.parse().expect("TERN_TEST_HISTORIES is a number"));
+    let count = count * times;
     let (mut tally, has_failed) = (Tally::default(), AtomicBool::new(false));
     std::thread::scope(|scope| {
         let halves = [0..count / 2, count / 2..count];
