@@ -100,7 +100,12 @@ impl App {
         let (token, session) = self.new_session(user, from);
         self.store()
             .write(OrgId::HOUSE, move |tx| {
-                if !users::use_factor(tx, user, step, factor_since(&account, now))? {
+                // A new password meanwhile has ended it, and a lost factor may have been replaced.
+                let is_open = sessions::find(tx, &waiting, now)?.is_some();
+                let found = users::find(tx, user)?.filter(|_| is_open).ok_or(Error::TooLate)?;
+                if found.factor != account.factor
+                    || !users::use_factor(tx, user, step, factor_since(&account, now))?
+                {
                     return Err(Error::WrongCode);
                 }
                 sessions::end(tx, &waiting)?;

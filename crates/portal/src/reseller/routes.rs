@@ -222,8 +222,10 @@ fn page(request: &Request) -> String {
 fn attempt(request: &Request) -> Attempt {
     let origin = request.extensions().get::<Origin>();
     let agent = request.headers().get(header::USER_AGENT).and_then(|value| value.to_str().ok());
+    let unknown = Ipv4Addr::UNSPECIFIED.into();
     Attempt {
-        address: origin.map_or(Ipv4Addr::UNSPECIFIED.into(), |origin| origin.address),
+        // Whoever speaks IPv4 to an IPv6 socket is still at an IPv4 address.
+        address: origin.map_or(unknown, |origin| origin.address.to_canonical()),
         agent: agent.unwrap_or("").to_owned(),
     }
 }

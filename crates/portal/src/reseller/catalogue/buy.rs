@@ -164,7 +164,7 @@ fn command(visit: &Visit, form: &Form, intent: Intent) -> Result<Command, &'stat
         target,
         lines: vec![Line { bundle, quantity, iccids, allow_reassign: false }],
         processing: Processing::Later,
-        source_ip: visit.from.address.to_canonical().to_string(),
+        source_ip: visit.from.address.to_string(),
     })
 }
 

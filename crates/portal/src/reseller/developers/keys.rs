@@ -107,7 +107,7 @@ fn new(visit: &Visit) -> Markup {
 
 fn allow_list(visit: &Visit) -> Markup {
     let list = &visit.member.organisation().settings.ip_allow_list;
-    let from = visit.from.address.to_canonical();
+    let from = visit.from.address;
     let outside = words::you_are_outside(from);
     let hint = format!("{} {}", words::ALLOW_HINT, words::you_are_at(from));
     let lines = list.join("\n");
@@ -137,7 +137,7 @@ async fn save_allow_list(
     if access::is_allowed(&list, from) {
         return Ok(done(HOME, all::SAVED));
     }
-    let outside = words::you_are_outside(from.to_canonical());
+    let outside = words::you_are_outside(from);
     Ok(done(HOME, format!("{} {outside}", all::SAVED)))
 }
 

@@ -33,7 +33,7 @@ pub(super) async fn section(desk: &Desk, visit: &Visit, about: &About) -> Result
         (days)
         (form::buttons(&[form::button(Kind::Main, words::SHARE_MAKE)]))
     };
-    let make = form::form(&super::deed(iccid, "share"), &visit.csrf, Some(&visit.once), fields);
+    let make = form::form(&super::deed(iccid, "share"), &visit.csrf, None, fields);
     let body = html! {
         @if !rows.is_empty() { (Table::new(words::SHARES, &heads, &rows)) }
         (form::confirm(words::SHARE_MAKE, words::SHARES_SAY, make))

@@ -141,7 +141,7 @@ pub(super) async fn refund(
 ) -> Result<Response, Trouble> {
     let back = back(&form)?;
     let wanted = (form.number("lot").unwrap_or(0), form.number("quantity").unwrap_or(0));
-    let source_ip = visit.from.address.to_canonical().to_string();
+    let source_ip = visit.from.address.to_string();
     let request = visit.request(&desk.app, &form, ("inventory.refund", form.text("lot")))?;
     match desk.app.refund(visit.member.caller(), wanted, source_ip, &request).await {
         Ok(answer) => Ok(follow(&answer, &back)),
@@ -175,7 +175,7 @@ pub(super) async fn apply(
         lines: vec![line],
         processing: Processing::Later,
         is_listed: true,
-        source_ip: visit.from.address.to_canonical().to_string(),
+        source_ip: visit.from.address.to_string(),
     };
     let request = visit.request(&desk.app, &form, ("inventory.apply", form.text("bundle")))?;
     match desk.app.apply(visit.member.caller(), command, &request).await {
