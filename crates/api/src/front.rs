@@ -140,8 +140,9 @@ impl Front {
         let record = Record::begin(self, exchange.clone(), known_method(request.method()));
         let is_api = is_api(request.uri().path());
         request.extensions_mut().insert(exchange.clone());
-        let origin = app::people::Origin { address: client, id: exchange.id().to_owned() };
-        request.extensions_mut().insert(origin);
+        if !is_api {
+            request.extensions_mut().insert(app::people::Origin(client));
+        }
         let mut response = match refusal(&request) {
             Some(problem) => {
                 body::discard(request.into_body(), self.app.rt()).await;

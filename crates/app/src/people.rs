@@ -23,14 +23,9 @@ pub use self::sign_in::{Attempt, Entered, Error as SignInError};
 pub use self::team::{Error as TeamError, Invited};
 use crate::{Actor, App, Caller};
 
-/// Where a visit comes from, as the front door knows it. Travels with it to the pages.
-#[derive(Debug, Clone)]
-pub struct Origin {
-    /// The address it really came from.
-    pub address: IpAddr,
-    /// What it is called in the log.
-    pub id: String,
-}
+/// The address a visit really comes from, as the front door knows it. Travels with it to the pages.
+#[derive(Debug, Clone, Copy)]
+pub struct Origin(pub IpAddr);
 
 /// A person of an organisation whose session was checked.
 #[derive(Debug, Clone)]

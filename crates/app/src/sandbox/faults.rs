@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use domain::OrgId;
+use domain::{OrgId, limits};
 use store::epochs::{self, Epoch};
 use store::{StoreError, faults};
 
@@ -49,6 +49,7 @@ impl App {
         times: i64,
     ) -> Result<(), Error> {
         sandbox_only(caller)?;
+        check(fault, times)?;
         let org = caller.org();
         let (name, status, seconds) = fault.parts();
         let fault = name.to_owned();
@@ -93,4 +94,16 @@ impl App {
         }
         Ok(fault)
     }
+}
+
+fn check(fault: Fault, times: i64) -> Result<(), Error> {
+    let fits = match fault {
+        Fault::Status(status) => (400..600).contains(&status),
+        Fault::Slow(time) => {
+            i64::try_from(time.as_secs()).unwrap_or(i64::MAX) <= limits::FAULT_SECONDS_MAX
+        }
+        Fault::Drop => true,
+    };
+    let is_some = (0..=limits::FAULT_TIMES_MAX).contains(&times);
+    if fits && is_some { Ok(()) } else { Err(Error::Fault) }
 }

@@ -225,7 +225,7 @@ fn attempt(request: &Request) -> Attempt {
     let unknown = Ipv4Addr::UNSPECIFIED.into();
     Attempt {
         // Whoever speaks IPv4 to an IPv6 socket is still at an IPv4 address.
-        address: origin.map_or(unknown, |origin| origin.address.to_canonical()),
+        address: origin.map_or(unknown, |Origin(address)| address.to_canonical()),
         agent: agent.unwrap_or("").to_owned(),
     }
 }
